@@ -245,15 +245,31 @@ class SeatedWorld:
         found[self.present] = self.ground.world.qpos[roots + np.arange(7)]
         return found
 
-    def _referee_facts(self, sensors: Any, present: Bools, **more: Bools) -> Facts:  # noqa: ANN401 (one record, as an array)
-        """What the referee has to know of the last cycle; what is neither measured nor told in `more` is unknown."""
-        facts = {**nothing_known(), **more}
-        count = int(sensors["pair_count"][0])
+    def _referee_facts(
+        self,
+        sensors: Any,  # noqa: ANN401 (one record, as an array)
+        present: Bools,
+        wants_pass: Bools | None = None,
+        self_collision: Bools | None = None,
+    ) -> Facts:
+        """What the referee has to know of the last cycle."""
+        unknown, count = nothing_known(), int(sensors["pair_count"][0])
+        contacts, places = unknown["contacts"], unknown["contact_places"]
         if count:
-            facts["contacts"] = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
-            facts["contact_places"] = sensors["pair_places"][0, :count]
-        facts["ball_velocity"] = self.ball_velocity
-        facts["velocity"] = sensors["velocity"][0].reshape(2, MAX_PLAYERS, 2)
-        facts["touches_ball"] = sensors["touches"][0].view(np.bool_).reshape(PLAYERS_SHAPE)
-        position = sensors["position"][0].reshape(2, MAX_PLAYERS, 3)
-        return Facts(time_step=CONTROL_CYCLE, ball=self.ball, present=present, position=position, **facts)
+            contacts = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
+            places = sensors["pair_places"][0, :count]
+        return Facts(
+            time_step=CONTROL_CYCLE,
+            ball=self.ball,
+            ball_velocity=self.ball_velocity,
+            present=present,
+            position=sensors["position"][0].reshape(2, MAX_PLAYERS, 3),
+            velocity=sensors["velocity"][0].reshape(2, MAX_PLAYERS, 2),
+            touches_ball=sensors["touches"][0].view(np.bool_).reshape(PLAYERS_SHAPE),
+            wants_pass=unknown["wants_pass"] if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
+            goalie=unknown["goalie"],
+            contacts=contacts,
+            contact_places=places,
+            self_collision=unknown["self_collision"] if self_collision is None else self_collision,
+            pushes=unknown["pushes"],
+        )

@@ -416,7 +416,5 @@ class MatchWorld(SeatedWorld):
 
     def facts(self, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
-        more = {"self_collision": self.collides.reshape(2, MAX_PLAYERS, len(LIMBS))}
-        if wants_pass is not None:
-            more["wants_pass"] = wants_pass.reshape(PLAYERS_SHAPE)
-        return self._referee_facts(self._sensors, self._present, **more)
+        collisions = self.collides.reshape(2, MAX_PLAYERS, len(LIMBS))
+        return self._referee_facts(self._sensors, self._present, wants_pass, collisions)
