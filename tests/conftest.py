@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 # A shell that runs something in the background lets it ignore SIGINT, and everything started from there does, too:
 # tests that press Ctrl-C would wait for ever.
@@ -13,3 +16,11 @@ if threading.current_thread() is threading.main_thread():
 
 # Tests start a hundred processes; each would compile all of Nutmeg's files for itself, which takes it a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def wait_until(true: Callable[[], Any], patience: float = 180.0, *, every: float = 0.005) -> None:
+    """Waits for something that happens in another thread or process, and looks every so many seconds."""
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(every)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from nutmeg.base.memory import give_back_memory
+from nutmeg.commands.serve import give_back_memory
 
 
 def resident() -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.model import Placement, SceneSettings, assemble, robot_names
-from nutmeg.model.overlaps import overlap_advice, overlaps
+from nutmeg.model.posing import overlap_advice, overlaps
 from nutmeg.model.scene import Scene
 
 MODEL = """

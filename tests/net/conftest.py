@@ -7,7 +7,6 @@ import dataclasses
 import gzip
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +27,8 @@ from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.game_port import GamePort
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
+
+from ..conftest import wait_until
 
 DATA = Path(__file__).parent / "data"
 SIDE_PARTS = ("Shoulder", "UpperArm", "Elbow", "LowerArm", "Hip1", "Hip2", "Thigh", "Shank", "Ankle", "Foot", "Toe")
@@ -263,10 +264,7 @@ class Served:
 
     def wait_until(self, true: Callable[[], bool]) -> None:
         """Waits for something that happens in the server's thread."""
-        end = time.monotonic() + PATIENCE
-        while not true():
-            assert time.monotonic() < end, "it did not happen"
-            time.sleep(0.002)
+        wait_until(true, PATIENCE)
 
     def wait_for_robots(self, count: int) -> None:
         """Waits until the server has heard that so many agents want a robot."""

@@ -28,8 +28,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.slots import SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.mj.hearing import Hearing
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, Action, Percept, Sight
-from nutmeg.match.worlds.mj.vision import VISION_CYCLES
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, VISION_CYCLES, Action, Percept, Sight
 from nutmeg.match.worlds.mj.world import PARKED_POSE, PHYSICS, MatchWorld
 from nutmeg.model.robot import load_robot
 

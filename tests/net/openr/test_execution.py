@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nutmeg.net.openr.commands import LED_COMMAND2, Command, CommandVector, joint_command
-from nutmeg.net.openr.execution import MAX_QUEUED, CommandQueues
 from nutmeg.net.openr.packets import Event
+from nutmeg.net.openr.robot import MAX_QUEUED, CommandQueues
 
 
 class Robot:

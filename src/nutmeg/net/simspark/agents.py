@@ -51,10 +51,7 @@ class Agents(ServedAgents[Action, Percept]):
             agent.action = action if agent.action is None else merged(agent.action, action)
         self.answered(agent, ready=action.syn or scene is not None or entry is not None)
         if problems:
-            for problem in problems:
-                connection.note_problem(problem)
-            if broken:
-                connection.count_broken()
+            connection.note_problems(problems, broken=broken)
 
     def message(self, agent: Agent[Action], percepts: Mapping[int, Percept]) -> bytes | None:
         """The text of an agent's percept."""

@@ -464,7 +464,4 @@ class Monitors:
     def handle(self, connection: Connection[bytes], message: bytes) -> None:
         """Carries out the commands in a message."""
         outcome = self._monitors[connection].obey(message)
-        for problem in outcome.problems:
-            connection.note_problem(problem)
-        if outcome.broken:
-            connection.count_broken()
+        connection.note_problems(outcome.problems, broken=outcome.broken)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.lights import Light
+    from nutmeg.model.field import Light
 
 MIN_PICTURE_SIDE = 8
 MAX_PICTURE_SIDE = 8192

@@ -43,8 +43,7 @@ from nutmeg.match.worlds.mj.kernels import (
     read_sensors,
     set_command,
 )
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS
-from nutmeg.match.worlds.mj.vision import landmarks
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS, landmarks
 from nutmeg.match.worlds.seats import SeatedGround, SeatedWorld
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.model.scene import Placement, SceneSettings, assemble
