@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import functools
 import io
 import operator
 import time
