@@ -25,7 +25,7 @@ from nutmeg.net.connection import Report
 from nutmeg.net.simspark.agent import read_percept
 from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.game_port import GamePort
-from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.server import SIMSPARK, ServedProtocol, Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
 
 from ..conftest import wait_until
@@ -215,10 +215,20 @@ class Client:
             self.messages = self.unframer.feed(data)
         return self.messages.pop(0)
 
-    def percept(self) -> Percept:
+    def text(self) -> str:
+        """The next message as text; the end of the connection is an error."""
         message = self.receive()
-        assert message is not None, "the server has ended the connection"
-        return read_percept(message)
+        if message is None:
+            raise EOFError("the server has ended the connection")
+        return message.decode("ascii")
+
+    def answer(self, message: bytes = b"(syn)") -> str:
+        """Sends a message; the next one that comes."""
+        self.send(message)
+        return self.text()
+
+    def percept(self) -> Percept:
+        return read_percept(self.text().encode())
 
     def enter(self, *, team: str = "Nutmeg", number: int = 0, robot_type: int = 0) -> Percept:
         """Enter the game; the first percept that tells the number."""
@@ -244,11 +254,10 @@ class Client:
 class Served:
     """A server that runs in a thread of its own, and clients that are closed with it."""
 
-    def __init__(self, game: StandInGame, settings: ServerSettings) -> None:
+    def __init__(self, game: Any, settings: ServerSettings, protocol: ServedProtocol = SIMSPARK) -> None:
         self.game = game
         self.reports: list[Report] = []
-        port: GamePort = game
-        self.server = Server(port, settings, self.reports.append)
+        self.server = Server(game, settings, self.reports.append, protocol)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         self.clients: list[Client] = []
@@ -295,7 +304,7 @@ class Served:
 
 
 @pytest.fixture
-def game() -> StandInGame:
+def game() -> GamePort:
     return StandInGame()
 
 
