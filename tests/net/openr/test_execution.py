@@ -118,7 +118,7 @@ def test_a_client_that_goes_takes_its_vectors_with_it() -> None:
         st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(1, 5), st.integers(0, 6)), min_size=1, max_size=14
     )
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_every_value_is_executed_once_and_in_order(plan: list[tuple[int, int, int, int]]) -> None:
     robot = Robot()
     expected: dict[int, list[int]] = {}

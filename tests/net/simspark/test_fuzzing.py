@@ -7,7 +7,6 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ from nutmeg.net.simspark.agent import Agent
 from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import framed
+
+from ...conftest import resident
 
 VALID = (
     b"(scene rsg/agent/nao/nao_hetero.rsg 3)",
@@ -129,12 +130,6 @@ def polite_times(agent: Agent, done: threading.Event, least: int) -> list[float]
         assert np.isfinite(percept.angles).all()
         agent.send(b"(he1 0.1)(syn)")
     return times
-
-
-def resident() -> float:
-    """Memory of this process, MB."""
-    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("VmRSS"))
-    return float(line.split()[1]) / 1e3
 
 
 def harass(messages: int, clients: int) -> dict[str, Any]:
