@@ -21,9 +21,9 @@ from nutmeg.match.rules.decisions import Event
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for, slot_of
 from nutmeg.match.worlds.physical.percept import Action, GameView, Percept, Sight
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.connection import Report
 from nutmeg.net.simspark.agent import read_percept
-from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.game_port import GamePort
 from nutmeg.net.simspark.server import SIMSPARK, ServedProtocol, Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
@@ -317,8 +317,8 @@ def serve(game: StandInGame) -> Iterator[Callable[..., Served]]:
     started: list[Served] = []
     patient = {"handshake": 600.0, "unsent": 1 << 26}
 
-    def start(*, limits: SparkLimits | None = None, **settings: Any) -> Served:
-        given, usual = limits or SparkLimits(), SparkLimits()
+    def start(*, limits: AgentLimits | None = None, **settings: Any) -> Served:
+        given, usual = limits or AgentLimits(), AgentLimits()
         own = {name: value for name, value in patient.items() if getattr(given, name) == getattr(usual, name)}
         settings["limits"] = dataclasses.replace(given, **own)  # type: ignore[arg-type]
         started.append(Served(game, ServerSettings(agent_port=0, monitor_port=0, **settings)))

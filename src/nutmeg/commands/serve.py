@@ -211,7 +211,7 @@ def _summary(
 
 
 def _settings(arguments: MatchOptions) -> ServerSettings:
-    from nutmeg.net.simspark.agents import SparkLimits
+    from nutmeg.net.agents import AgentLimits
     from nutmeg.net.simspark.server import ServerSettings
 
     return ServerSettings(
@@ -220,7 +220,7 @@ def _settings(arguments: MatchOptions) -> ServerSettings:
         monitor_port=arguments.monitor_port,
         # A server that waits for everybody is as fast as it can be: --fast changes nothing about --sync.
         pace="sync" if arguments.sync else "fast" if arguments.fast else "real-time",
-        limits=SparkLimits(patience=arguments.patience),
+        limits=AgentLimits(patience=arguments.patience),
     )
 
 

@@ -15,8 +15,8 @@ import pytest
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import EFFECTORS
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.simspark.agent import Agent
-from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import framed
 
@@ -108,7 +108,7 @@ class Harassment:
 def real_game(pace: str) -> Iterator[tuple[Server, threading.Thread]]:
     """A served game with physics."""
     game = Game(load_rules("sim3d"), seed=3, seats=4)
-    patient = SparkLimits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
+    patient = AgentLimits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
     settings = ServerSettings(agent_port=0, monitor_port=0, pace=pace, limits=patient)  # type: ignore[arg-type]
     with game, Server(game, settings) as server:
         thread = threading.Thread(target=server.run)

@@ -1,6 +1,6 @@
 """The agents of a served game: from their first message to the cycle in which they leave.
 
-    agents = Agents(game, loop, SparkLimits(), report)
+    agents = Agents(game, loop, AgentLimits(), report)
     listener = Listener(loop, tcp_listener("127.0.0.1", 3100), agents.admit)
     agents.tell(game.cycle(agents.take_actions()))          # once a cycle
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from nutmeg.net.connection import Connection, Reporter
     from nutmeg.net.loop import SocketLoop
     from nutmeg.net.simspark.game_port import GamePort
-
-SparkLimits = AgentLimits
-"""Bounds for each agent and monitor."""
 
 
 class Agents(ServedAgents[Action, Percept]):

@@ -1,6 +1,6 @@
 """Monitors and trainers of a served game: they are sent the scene, and may command what happens in it.
 
-    monitors = Monitors(game, loop, SparkLimits(), report, lose_player=agents.lose, end=server.stop)
+    monitors = Monitors(game, loop, AgentLimits(), report, lose_player=agents.lose, end=server.stop)
     listener = Listener(loop, tcp_listener("127.0.0.1", 3200), monitors.admit)
     monitors.show()                              # every other cycle
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.match.rules.book import Pitch, Rules
+    from nutmeg.net.agents import AgentLimits
     from nutmeg.net.connection import Reporter
     from nutmeg.net.loop import SocketLoop
-    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.game_port import GamePort
 
 _TRANSFORM = "%g %g %g 0 %g %g %g 0 %g %g %g 0 %g %g %g 1"
@@ -412,7 +412,7 @@ class Monitors:
         self,
         game: Any,  # noqa: ANN401 (what the frames and the trainer of a protocol need)
         loop: SocketLoop,
-        limits: SparkLimits,
+        limits: AgentLimits,
         report: Reporter,
         *,
         lose_player: Callable[[int, str], None],
