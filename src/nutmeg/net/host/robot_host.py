@@ -231,7 +231,7 @@ CLOSING_PATIENCE = 30.0
 """How long the end waits for the disk [s]."""
 
 
-class HostRecording:
+class _HostRecording:
     """A recording of world 0, written by a thread of its own: the simulation only copies numbers.
 
     Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
@@ -411,7 +411,7 @@ class RobotHost(Closing):
                 timestep=settings.timestep,
             )
         )
-        self.worlds = TimedWorlds(scene)
+        self.worlds = _TimedWorlds(scene)
         """The world; one of them."""
         if settings.settle:
             self.worlds.advance(settings.settle)
@@ -430,7 +430,7 @@ class RobotHost(Closing):
             overdue=self._give_up,
         )
         self.ports: list[Port] = []
-        self.recording: HostRecording | None = None
+        self.recording: _HostRecording | None = None
         try:
             for port in ports:
                 self.ports.append(port)
@@ -523,7 +523,7 @@ class RobotHost(Closing):
             channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS)
             self._more.append((channel, lambda t=times: _numbers(t)))  # type: ignore[misc]
         config = {"command": "serve", "ports": [port.name for port in self.ports], "lock_step": settings.lock_step}
-        self.recording = HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
+        self.recording = _HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
         self._schedule.every(settings.record_period, self._timed(task, self.recording.sample), name="record")
 
     def _each_robot(self, period: float, run: Callable[[HostedRobot, float], None]) -> Callable[[float], None]:
@@ -562,7 +562,7 @@ class RobotHost(Closing):
         return turn
 
 
-class TimedWorlds(Worlds):
+class _TimedWorlds(Worlds):
     """A world whose steps are measured."""
 
     times: TaskTimes | None = None

@@ -215,7 +215,7 @@ LIGHT_LABELS = tuple(f"{name}{k}" for name, count in LIGHTS.items() for k in ran
 """Lights as they are recorded, in the channel `<robot>.lights`."""
 
 
-class LolaConnection(Connection[Value]):
+class _LolaConnection(Connection[Value]):
     """The connection to one client."""
 
     sent = 0
@@ -255,7 +255,7 @@ class LolaPort:
     ) -> None:
         self.paths, self.pictures = dict(paths), pictures
         self._report = report
-        self.seats: dict[str, LolaSeat] = {}
+        self.seats: dict[str, _LolaSeat] = {}
         """The robots by name."""
 
     def open(self, host: RobotHost) -> None:
@@ -265,7 +265,7 @@ class LolaPort:
             robot = host.take(name, period=PERIOD)
             robot.hands_on = POKES
             body = LolaBody(robot, number=number)
-            self.seats[name] = LolaSeat(name, path, body, host, self._report)
+            self.seats[name] = _LolaSeat(name, path, body, host, self._report)
             about = "LoLA's lights, 0 to 1"
             channel = Channel(name=f"{name}.lights", labels=LIGHT_LABELS, resolution=0.01, about=about)
             host.add_channel(channel, lambda b=body: b.lights)  # type: ignore[misc]
@@ -314,12 +314,12 @@ class LolaPort:
             self.pictures.close()
 
 
-class LolaSeat:
+class _LolaSeat:
     """One robot, its socket and its clients; the owner of their connections."""
 
     def __init__(self, name: str, path: Path, body: LolaBody, host: RobotHost, report: Reporter) -> None:
         self.name, self.path, self.body = name, path, body
-        self.clients: list[LolaConnection] = []
+        self.clients: list[_LolaConnection] = []
         """In the order in which they came; the last one moves the robot."""
         self.gone: Counter[str] = Counter()
         """The counts of clients that have gone."""
@@ -333,7 +333,7 @@ class LolaSeat:
             client.send_packet(packet)
             client.new_cycle()
 
-    def handle(self, connection: LolaConnection, message: Value) -> None:
+    def handle(self, connection: _LolaConnection, message: Value) -> None:
         """Carries out what the newest client commands."""
         connection.unanswered = False
         commands = read_commands(message)
@@ -346,7 +346,7 @@ class LolaSeat:
             if wrong:
                 connection.note_problem(f"{wrong} of its numbers are none; what they were for stays as it was")
 
-    def dismiss(self, connection: LolaConnection) -> None:
+    def dismiss(self, connection: _LolaConnection) -> None:
         """A client has gone."""
         self.clients.remove(connection)
         self.gone.update(connection.counts())
@@ -367,7 +367,7 @@ class LolaSeat:
             refuse(sock, name, MAX_CLIENTS, self._report)
             return
         self.clients.append(
-            LolaConnection(
+            _LolaConnection(
                 sock, name, self._host.loop, reader=PacketReader(), owner=self, limits=LIMITS, report=self._report
             )
         )

@@ -50,14 +50,14 @@ class PerceptWriter:
         head, script = _head(percept), _script(percept.robot)
         sensors = (percept.attitude, percept.position, percept.gyro, percept.acc, percept.angles, percept.rates)
         heard = _NOTHING if percept.heard is None else np.frombuffer(_hearing(percept.heard), np.uint8)
-        end = write_sensors(np.frombuffer(head, np.uint8), script, sensors, heard, self._out)
+        end = _write_sensors(np.frombuffer(head, np.uint8), script, sensors, heard, self._out)
         sight = percept.sight
         if sight is not None:
             needed = end + 16 + len(self._marks[0]) + WIDEST_NUMBER * (sight.marks.size + sight.parts.size)
             needed += len(sight.parts) * (len(_PARTS[0]) + 96)
             if needed > len(self._out):
                 self._out = np.concatenate([self._out, np.empty(needed, np.uint8)])
-            end = write_sight(
+            end = _write_sight(
                 self._marks, sight.marks, _players(sight.teams, sight.numbers), sight.parts, self._out, end
             )
         self._out[:START] = np.frombuffer(struct.pack(">I", end - START), np.uint8)
@@ -108,7 +108,7 @@ def _players(teams: tuple[str, ...], numbers: tuple[int, ...]) -> Names:
 
 
 @kernel
-def write_sensors(
+def _write_sensors(
     head: Text,
     script: Text,
     sensors: tuple[Floats, Floats, Floats, Floats, Floats, Floats],
@@ -135,7 +135,7 @@ def write_sensors(
 
 
 @kernel
-def write_sight(mark_names: Names, marks: Floats, players: Names, parts: Floats, out: Text, place: int) -> int:
+def _write_sight(mark_names: Names, marks: Floats, players: Names, parts: Floats, out: Text, place: int) -> int:
     """Writes `(See ...)`; what is NaN is left out. Returns where it ends."""
     names, ends = mark_names
     place = put_text(_SEE, out, place)

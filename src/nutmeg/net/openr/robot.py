@@ -176,7 +176,7 @@ GEAR_DAMPING = 0.5
 """Share of the damping that is the gear's; assumed."""
 
 
-class OpenrMotors:
+class _OpenrMotors:
     """The motors of an AIBO under OPEN-R: power, gains, references.
 
     A joint without power or with P = 0 is limp; its reference follows it, so that it does not jump when it is switched
@@ -264,7 +264,7 @@ _GRAVITY_SIGNS = np.array([-1.0, 1.0, -1.0])
 """From proper acceleration forward, left, up to gravity's pull forward, right, up."""
 
 
-class OpenrSensors:
+class _OpenrSensors:
     """The sensors of an AIBO in OPEN-R's units and order, one frame of the sensor vector at a time.
 
     Angles are micro-radians, accelerations micro-metres per second squared, distances micrometres; signals are the A/D
@@ -446,13 +446,13 @@ class OpenrRobot(Generic[Owner]):
         awake: bool = False,
     ) -> None:
         self.model, self.robot = model, robot
-        self.motors = OpenrMotors(model, robot)
+        self.motors = _OpenrMotors(model, robot)
         self.queues: CommandQueues[Owner] = CommandQueues()
         self.camera = CameraControls(model)
         """White balance, gain and shutter of the camera."""
         self.frame = 0
         """Number of the next frame."""
-        self._senses = OpenrSensors(model, robot, torque)
+        self._senses = _OpenrSensors(model, robot, torque)
         self._vector = SensorVector(model)
         if awake:
             self.motors.wake()

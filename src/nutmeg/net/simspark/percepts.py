@@ -89,7 +89,7 @@ class PerceptWriter:
         # A plain tuple: numba takes 1.5 us longer to take a named one apart.
         sensors = (percept.gyro, percept.acc, percept.angles, percept.forces)
         while True:
-            end = write_percept(head, percept.time, game.time, self._seen, seen_end, script, sensors, self._out)
+            end = _write_percept(head, percept.time, game.time, self._seen, seen_end, script, sensors, self._out)
             if end:
                 return written(self._out, end)
             self._out = np.empty(2 * len(self._out), np.uint8)
@@ -211,7 +211,7 @@ def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> Names:
 
 
 @kernel
-def write_percept(
+def _write_percept(
     head: Text,
     now: float,
     game_time: float,
@@ -270,7 +270,7 @@ def _numbers(now: float, game_time: float, gyro: Floats, acc: Floats, angles: Fl
 
 @kernel
 def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floats, lines: Floats, out: Text) -> int:
-    """Writes `(See ...)` after the place of a message's length; returns where it ends, as `write_percept` does.
+    """Writes `(See ...)` after the place of a message's length; returns where it ends, as `_write_percept` does.
 
     Args:
         truth: template and numbers (n,) of the true pose, which stands between players and lines.
@@ -339,7 +339,7 @@ def put_template(text: Text, start: int, stop: int, values: Floats, first: int, 
             place += 1
         else:
             value = values[first]
-            place = put_number(value, out, place) if byte == 0 else _put_cut(value, byte == CUT_TO_TWO, out, place)
+            place = _put_number(value, out, place) if byte == 0 else _put_cut(value, byte == CUT_TO_TWO, out, place)
             first += 1
     return place
 
@@ -362,7 +362,7 @@ def finish(place: int, out: Text) -> int:
 
 
 @kernel
-def put_number(value: float, out: Text, place: int) -> int:
+def _put_number(value: float, out: Text, place: int) -> int:
     """Writes a number with two decimals, or leaves a hole with its bytes and notes that; returns where text goes on."""
     if not abs(value) < LARGEST_NUMBER:  # also if it is no number
         raw = np.array([value]).view(np.uint8)

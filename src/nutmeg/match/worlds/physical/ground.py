@@ -72,7 +72,7 @@ def ground_scene(field: str, *, seats: int, toed: int = 0) -> Scene:
     return assemble(ground_settings(field, seats=seats, toed=toed))
 
 
-def load_kinds() -> RobotTypes:
+def _load_kinds() -> RobotTypes:
     """The numbers of the types that a plain seat takes."""
     return robot_types(ROBOT, PLAIN_TYPES, PHYSICS)
 
@@ -82,7 +82,7 @@ class Ground(SeatedGround):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene, SEAT)
-        self._kinds = load_kinds()
+        self._kinds = _load_kinds()
         model = self.world.model
         self.toed = np.array([table.kind == "type4" for table in scene.robots])
         """(S,) which seats have toes."""
