@@ -249,10 +249,20 @@ class SeatedWorld:
         self,
         sensors: Any,  # noqa: ANN401 (one record, as an array)
         present: Bools,
+        measured: tuple[Floats, Floats, Bools],
         wants_pass: Bools | None = None,
         self_collision: Bools | None = None,
     ) -> Facts:
-        """What the referee has to know of the last cycle."""
+        """What the referee has to know of the last cycle.
+
+        Args:
+            sensors: the pairs of players that touch.
+            present: (2, 11) who plays.
+            measured: (22, 3) positions, (22, 2) velocities, and (22,) who touches the ball.
+            wants_pass: (22,) who asks for pass mode; None for nobody.
+            self_collision: (2, 11, 4) limbs that are inside another part of their robot; None if nobody knows.
+        """
+        position, velocity, touches = measured
         unknown, count = nothing_known(), int(sensors["pair_count"][0])
         contacts, places = unknown["contacts"], unknown["contact_places"]
         if count:
@@ -263,9 +273,9 @@ class SeatedWorld:
             ball=self.ball,
             ball_velocity=self.ball_velocity,
             present=present,
-            position=sensors["position"][0].reshape(2, MAX_PLAYERS, 3),
-            velocity=sensors["velocity"][0].reshape(2, MAX_PLAYERS, 2),
-            touches_ball=sensors["touches"][0].view(np.bool_).reshape(PLAYERS_SHAPE),
+            position=position.reshape(2, MAX_PLAYERS, 3),
+            velocity=velocity.reshape(2, MAX_PLAYERS, 2),
+            touches_ball=touches.reshape(PLAYERS_SHAPE),
             wants_pass=unknown["wants_pass"] if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
             goalie=unknown["goalie"],
             contacts=contacts,

@@ -79,7 +79,7 @@ def read_entry(message: bytes) -> Entry | str:
 def read_orders(message: bytes, robot: str) -> Orders:
     """The orders in a message to a robot."""
     motors = np.empty((len(_KEYS[robot]), MOTOR_NUMBERS))
-    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS[robot], motors)
+    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS[robot], MOTOR_NUMBERS, motors.ravel())
     if found != NO_MOTORS:  # nearly always
         return Orders(Action(motors=motors if found & MOTORS else None, syn=found >= SYN))
     return _read_slowly(message, robot)

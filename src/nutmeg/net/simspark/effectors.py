@@ -98,9 +98,9 @@ def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
 
 def read_motors(message: bytes, joints: int) -> tuple[Floats | None, bool] | None:
     """The speeds in a message of motors, if it has any, and whether `(syn)` follows; None for any other message."""
-    speeds = np.empty((joints, 1))
-    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS, speeds)
-    return None if found == NO_MOTORS else (speeds[:, 0] if found & MOTORS else None, found >= SYN)
+    speeds = np.empty(joints)
+    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS, 1, speeds)
+    return None if found == NO_MOTORS else (speeds if found & MOTORS else None, found >= SYN)
 
 
 def _set_apart(message: bytes) -> tuple[bytes, list[bytes]]:
@@ -290,15 +290,17 @@ def joints_of(robot_type: int) -> int:
 
 
 @kernel
-def read_motor_text(text: Bytes, keys: Ints, motors: Floats) -> int:
+def read_motor_text(text: Bytes, keys: Ints, numbers: int, motors: Floats) -> int:
     """Reads `(name number ...)` one after the other, and `(syn)` at the end; says what that was, if all is known.
 
     Args:
         text: the message.
-        keys: (K,) names of motors as numbers, see `name_key`; the first (joints,) of them count.
-        motors: (joints, numbers), written; NaN for motors that are not mentioned.
+        keys: (K,) names of motors as numbers, see `name_key`; the first of them count, as many as there is room for.
+        numbers: how many numbers a motor has.
+        motors: (joints * numbers,) the numbers of the motors one after the other, written; NaN where there are none.
     """
     place, size, column, found = 0, len(text), -1, NO_MOTORS
+    known = keys[: len(motors) // numbers]
     motors[:] = np.nan
     while place < size:
         if text[place] != _OPEN:
@@ -311,16 +313,16 @@ def read_motor_text(text: Bytes, keys: Ints, motors: Floats) -> int:
             place += 1
         if place == size and key == _SYN_KEY:
             return found | SYN
-        column = _find_column(key, keys[: len(motors)], column)
+        column = _find_column(key, known, column)
         if column < 0:
             return NO_MOTORS
-        for number in range(motors.shape[1]):
+        for number in range(numbers):
             if place + 1 >= size or text[place] != _SPACE:
                 return NO_MOTORS
             place, value = _read_number(text, place + 1)
             if math.isnan(value):
                 return NO_MOTORS
-            motors[column, number] = value
+            motors[column * numbers + number] = value
         if place >= size or text[place] != _CLOSE:
             return NO_MOTORS
         found = MOTORS

@@ -359,4 +359,6 @@ class MatchWorld(SeatedWorld):
 
     def facts(self) -> Facts:
         """What the referee has to know of the last cycle."""
-        return self._referee_facts(self.sensors, self.present.reshape(PLAYERS_SHAPE))
+        sensors = self.sensors
+        measured = sensors["position"][0], sensors["velocity"][0], sensors["touches"][0].view(np.bool_)
+        return self._referee_facts(sensors, self.present.reshape(PLAYERS_SHAPE), measured)

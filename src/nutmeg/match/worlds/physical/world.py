@@ -417,4 +417,5 @@ class MatchWorld(SeatedWorld):
     def facts(self, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
         collisions = self.collides.reshape(2, MAX_PLAYERS, len(LIMBS))
-        return self._referee_facts(self._sensors, self._present, wants_pass, collisions)
+        measured = self.position, self.velocity, self.touches
+        return self._referee_facts(self._sensors, self._present, measured, wants_pass, collisions)
