@@ -136,24 +136,9 @@ class Audience:
         film, settings = self._film.another(), self._settings
         playback = Playback(start=film.start, end=film.end, live=settings.live and not film.recording.finished)
         beside = None if self._beside is None else (self._beside[0], self._beside[1].another())
-        if is_match(film.recording):
-            return MatchPage(
-                client,
-                self._stage,
-                film,
-                playback,
-                simulation=self._simulation,
-                beside=beside,
-                plots=settings.plot,
-            )
-        return Page(
-            client,
-            self._stage,
-            film,
-            playback,
-            simulation=self._simulation,
-            beside=beside,
-            plots=settings.plot,
+        make = MatchPage if is_match(film.recording) else Page
+        return make(
+            client, self._stage, film, playback, simulation=self._simulation, beside=beside, plots=settings.plot
         )
 
     def _pick(self, robot: str, client: viser.ClientHandle | None) -> None:
