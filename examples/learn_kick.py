@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +38,6 @@ from nutmeg.search.space import Dimension, Space
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
-    from nutmeg.search.run import Generation
 
 
 CYCLE = 0.02
@@ -235,13 +234,10 @@ def learn_kick(
     *,
     generations: int,
     population: int = 16,
-    step: float = 0.15,
     reach: float = 25.0,
     seed: int = 0,
     within: float = 0.015,
     only: Sequence[str] = (),
-    cost: Cost | None = None,
-    on_generation: Callable[[Generation], None] | None = None,
 ) -> KeyframeMotion:
     """A better kick, searched around a motion with CMA-ES: the mean of its last distribution, or the best if better.
 
@@ -249,27 +245,17 @@ def learn_kick(
         motion: where to begin.
         generations: how many.
         population: candidates in each; each kicks three balls.
-        step: first standard deviation as a share of the ranges.
         reach: how far angles may go from where they begin [degrees].
         seed: of the search.
         within: how far balls lie from their place along both axes [m].
         only: the names of the numbers to search; none for all.
-        cost: what is lost.
-        on_generation: called after each.
     """
     space, robots = kick_space(motion, reach=reach, only=only), tuple(KickingRobot(walk) for walk in WALKS)
     begin = dataclasses.replace(motion, stance=motion.stance or robots[0].stance)
     balls = ((0.0, 0.0), (within, within), (-within, -within))
-    trials = KickTrials(motion=begin, names=tuple(space.names), balls=balls, cost=cost or Cost(), robots=robots)
-    searcher = CmaEs(space, CmaEsSettings(population=population, step=step), np.random.default_rng(seed))
-    found = minimise(
-        trials,
-        searcher,
-        InThisThread(),
-        budget=Budget(generations=generations),
-        seed=seed,
-        on_generation=on_generation,
-    )
+    trials = KickTrials(motion=begin, names=tuple(space.names), balls=balls, cost=Cost(), robots=robots)
+    searcher = CmaEs(space, CmaEsSettings(population=population, step=0.15), np.random.default_rng(seed))
+    found = minimise(trials, searcher, InThisThread(), budget=Budget(generations=generations), seed=seed)
     costs = trials(np.stack([found.mean, found.best.candidate]), ())
     better = trials.motion_of(found.mean if costs[0] <= costs[1] else found.best.candidate)
     far = float(measure_kick(better, within=within).distance.mean())

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("nutmeg", deadline=None)  # how long an example takes depends on what else the computer does
+settings.load_profile("nutmeg")
 
 # A shell that runs something in the background lets it ignore SIGINT, and everything started from there does, too:
 # tests that press Ctrl-C would wait for ever.
@@ -13,3 +24,24 @@ if threading.current_thread() is threading.main_thread():
 
 # Tests start a hundred processes; each would compile all of Nutmeg's files for itself, which takes it a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def wait_until(true: Callable[[], Any], patience: float = 180.0, *, every: float = 0.005) -> None:
+    """Waits for something that happens in another thread or process, and looks every so many seconds."""
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(every)
+
+
+def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What a command printed with `--json`: its last line."""
+    found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    assert isinstance(found, dict)
+    return found
+
+
+def resident() -> float:
+    """Memory of this process [MB]."""
+    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("VmRSS"))
+    return float(line.split()[1]) / 1e3

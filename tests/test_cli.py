@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import pytest
@@ -21,17 +20,12 @@ from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_b
 from nutmeg.recording import Recording
 from nutmeg.view.terminal import Terminal
 
+from .conftest import last_json
+
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nutmeg", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=240, check=False)
-
-
-def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    lines = capsys.readouterr().out.strip().splitlines()
-    found = json.loads(lines[-1])
-    assert isinstance(found, dict)
-    return found
 
 
 def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

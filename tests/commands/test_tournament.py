@@ -7,10 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,6 +18,8 @@ from nutmeg.match.series.settings import Entrant, SeriesSettings, read_series
 from nutmeg.recording import Recording
 from nutmeg.view.reports.report import page
 from nutmeg.view.reports.series import SeriesReport, series_page
+
+from ..conftest import last_json, wait_until
 
 CONFIG = """\
 name = "tiny"
@@ -36,12 +36,6 @@ name = "B"
 walk = "initial"
 """
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "tournament" / "walks.toml"
-
-
-def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
-    assert isinstance(found, dict)
-    return found
 
 
 @pytest.mark.slow
@@ -116,10 +110,10 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nutmeg", "tournament", "long.toml"]
     log = tmp_path / "runs" / "tournament-tiny-0" / "games.jsonl"
     with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 240
-        while not (log.exists() and log.read_text().endswith("}\n")) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        os.kill(process.pid, signal.SIGINT)
+        try:
+            wait_until(lambda: log.exists() and log.read_text().endswith("}\n"), 240.0, every=0.1)
+        finally:
+            os.kill(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=240)
     assert process.returncode == 130
     assert "nutmeg tournament long.toml --output runs/tournament-tiny-0" in out

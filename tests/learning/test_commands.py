@@ -11,6 +11,8 @@ import pytest
 from nutmeg.cli import main
 from nutmeg.recording import Recording
 
+from ..conftest import last_json
+
 COURSE = """\
 name = "tiny"
 [[trajectory]]
@@ -21,12 +23,6 @@ target = [
   { to = [0, 20], seconds = 0.4, counts = "sideways" },
 ]
 """
-
-
-def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
-    assert isinstance(found, dict)
-    return found
 
 
 @pytest.fixture(autouse=True)

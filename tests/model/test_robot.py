@@ -106,15 +106,16 @@ def test_a_wrong_number_in_a_table_names_file_line_and_column(tmp_path: Path) ->
         assert "links.csv" in str(caught.value)
 
 
-def test_a_table_without_a_column_says_which(tmp_path: Path) -> None:
-    write(tmp_path, joints=JOINTS.replace("upper_rad", "upper"))
-    with pytest.raises(FileError, match=r"joints\.csv, line 1: lacks the column 'upper_rad'"):
-        load_robot(tmp_path)
-
-
-def test_a_joint_to_no_link_is_named(tmp_path: Path) -> None:
-    write(tmp_path, joints=JOINTS.replace("base,arm", "base,amr"))
-    with pytest.raises(FileError, match=r"joints\.csv, line 2: joint to 'amr', but links\.csv has no such link"):
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("upper_rad", "upper", "line 1: lacks the column 'upper_rad'"),
+        ("base,arm", "base,amr", r"line 2: joint to 'amr', but links\.csv has no such link"),
+    ],
+)
+def test_a_missing_column_and_a_joint_to_no_link_are_named(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    write(tmp_path, joints=JOINTS.replace(old, new))
+    with pytest.raises(FileError, match=rf"joints\.csv, {problem}"):
         load_robot(tmp_path)
 
 

@@ -7,7 +7,6 @@ import dataclasses
 import gzip
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,12 +21,14 @@ from nutmeg.match.rules.decisions import Event
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for, slot_of
 from nutmeg.match.worlds.physical.percept import Action, GameView, Percept, Sight
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.connection import Report
 from nutmeg.net.simspark.agent import read_percept
-from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.game_port import GamePort
-from nutmeg.net.simspark.server import Server, ServerSettings
+from nutmeg.net.simspark.server import SIMSPARK, ServedProtocol, Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
+
+from ..conftest import wait_until
 
 DATA = Path(__file__).parent / "data"
 SIDE_PARTS = ("Shoulder", "UpperArm", "Elbow", "LowerArm", "Hip1", "Hip2", "Thigh", "Shank", "Ankle", "Foot", "Toe")
@@ -214,10 +215,20 @@ class Client:
             self.messages = self.unframer.feed(data)
         return self.messages.pop(0)
 
-    def percept(self) -> Percept:
+    def text(self) -> str:
+        """The next message as text; the end of the connection is an error."""
         message = self.receive()
-        assert message is not None, "the server has ended the connection"
-        return read_percept(message)
+        if message is None:
+            raise EOFError("the server has ended the connection")
+        return message.decode("ascii")
+
+    def answer(self, message: bytes = b"(syn)") -> str:
+        """Sends a message; the next one that comes."""
+        self.send(message)
+        return self.text()
+
+    def percept(self) -> Percept:
+        return read_percept(self.text().encode())
 
     def enter(self, *, team: str = "Nutmeg", number: int = 0, robot_type: int = 0) -> Percept:
         """Enter the game; the first percept that tells the number."""
@@ -243,11 +254,10 @@ class Client:
 class Served:
     """A server that runs in a thread of its own, and clients that are closed with it."""
 
-    def __init__(self, game: StandInGame, settings: ServerSettings) -> None:
+    def __init__(self, game: Any, settings: ServerSettings, protocol: ServedProtocol = SIMSPARK) -> None:
         self.game = game
         self.reports: list[Report] = []
-        port: GamePort = game
-        self.server = Server(port, settings, self.reports.append)
+        self.server = Server(game, settings, self.reports.append, protocol)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
         self.clients: list[Client] = []
@@ -263,10 +273,7 @@ class Served:
 
     def wait_until(self, true: Callable[[], bool]) -> None:
         """Waits for something that happens in the server's thread."""
-        end = time.monotonic() + PATIENCE
-        while not true():
-            assert time.monotonic() < end, "it did not happen"
-            time.sleep(0.002)
+        wait_until(true, PATIENCE)
 
     def wait_for_robots(self, count: int) -> None:
         """Waits until the server has heard that so many agents want a robot."""
@@ -297,7 +304,7 @@ class Served:
 
 
 @pytest.fixture
-def game() -> StandInGame:
+def game() -> GamePort:
     return StandInGame()
 
 
@@ -310,8 +317,8 @@ def serve(game: StandInGame) -> Iterator[Callable[..., Served]]:
     started: list[Served] = []
     patient = {"handshake": 600.0, "unsent": 1 << 26}
 
-    def start(*, limits: SparkLimits | None = None, **settings: Any) -> Served:
-        given, usual = limits or SparkLimits(), SparkLimits()
+    def start(*, limits: AgentLimits | None = None, **settings: Any) -> Served:
+        given, usual = limits or AgentLimits(), AgentLimits()
         own = {name: value for name, value in patient.items() if getattr(given, name) == getattr(usual, name)}
         settings["limits"] = dataclasses.replace(given, **own)  # type: ignore[arg-type]
         started.append(Served(game, ServerSettings(agent_port=0, monitor_port=0, **settings)))

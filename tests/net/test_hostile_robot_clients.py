@@ -12,7 +12,6 @@ import os
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,6 +38,8 @@ from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains
 from nutmeg.net.openr.packets import Event, Packet
 from nutmeg.net.openr.port import OpenrPort
+
+from ..conftest import resident, wait_until
 
 MESSAGES = int(os.environ.get("NUTMEG_FUZZ", "1500"))
 """Sent to each server."""
@@ -165,12 +166,6 @@ def _part(sock: socket.socket, manner: int) -> None:
             pass
 
 
-def resident() -> float:
-    """Memory of this process [MB]."""
-    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("VmRSS"))
-    return float(line.split()[1]) / 1e3
-
-
 @contextlib.contextmanager
 def running(settings: HostSettings, port: Port) -> Iterator[RobotHost]:
     """A host in a thread of its own; whatever ends it early is raised in the end."""
@@ -229,10 +224,7 @@ def test_an_openr_client_gets_every_sensor_vector_while_others_misbehave() -> No
                 last, came = next(vectors).sequence, came + 1
             lost = last - first.sequence + 1 - came
             assert lost == robot.dropped + robot.missed  # only what a starved reader was too slow for
-        end = time.monotonic() + 120
-        while any(seat.commanders for seat in port.seats.values()):
-            assert time.monotonic() < end, "not everybody has left"
-            time.sleep(0.005)
+        wait_until(lambda: not any(seat.commanders for seat in port.seats.values()))
         with OpenrClient(sensors, commands) as next_one:
             assert next_one.wait_for(next_one.command({"NECK:pan": [0.1]})).event == Event.FINISHED
             assert len(next_one.design.primitives) == 65

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import socket
 import threading
@@ -34,24 +35,27 @@ def test_who_is_ready_is_told_as_by_any_selector(pair: Pair) -> None:
             assert events == selectors.EVENT_READ
 
 
-def test_nobody_is_waited_for_longer_than_was_asked(pair: Pair) -> None:
-    ours, theirs = pair
+@contextlib.contextmanager
+def awake_after_answer(ours: socket.socket, theirs: socket.socket) -> Iterator[AwakeSelector]:
+    """A selector whose peer has just answered at once."""
     with AwakeSelector() as selector:
         selector.register(ours, selectors.EVENT_READ)
         theirs.send(b"x")
         selector.wait(60.0)
         ours.recv(1)
+        yield selector
+
+
+def test_nobody_is_waited_for_longer_than_was_asked(pair: Pair) -> None:
+    ours, theirs = pair
+    with awake_after_answer(ours, theirs) as selector:
         assert selector.wait(0.001) == []
         assert selector.wait(0.001) == []
 
 
 def test_a_late_answer_is_awaited_asleep(pair: Pair) -> None:
     ours, theirs = pair
-    with AwakeSelector() as selector:
-        selector.register(ours, selectors.EVENT_READ)
-        theirs.send(b"x")
-        selector.wait(60.0)
-        ours.recv(1)
+    with awake_after_answer(ours, theirs) as selector:
         busy = time.thread_time()
         timer = threading.Timer(0.5, theirs.send, (b"y",))
         timer.start()

@@ -61,7 +61,7 @@ writer.close()
 """
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     values=hnp.arrays(np.float64, st.tuples(st.integers(0, 35), st.just(3)), elements=st.floats(width=64)),
     chunk=st.integers(1, 12),

@@ -340,28 +340,28 @@ def test_kill_9_of_the_whole_run_loses_nothing_but_the_unfinished_generation(
     assert same(search(functions, Threads(2)), resumed)
 
 
-def test_a_worker_with_other_software_is_refused(functions: types.ModuleType, place: Path, tmp_path: Path) -> None:
-    other = tmp_path / "older.py"
-    other.write_text("import nutmeg\nnutmeg.__version__ = '0.0.1'\n")
+@pytest.mark.parametrize(
+    ("preloaded", "message"),
+    [
+        (
+            "import nutmeg\nnutmeg.__version__ = '0.0.1'\n",
+            r"worker at tcp://\S+ has other software \(nutmeg 0.0.1 there",
+        ),
+        (
+            (
+                "import distributed.versions as of\n"
+                "of.version = lambda name, known=of.version: None if name == 'nutmeg-sim' else known(name)\n"
+            ),
+            r"worker at tcp://\S+ has no Nutmeg\. Install nutmeg-sim",
+        ),
+    ],
+)
+def test_a_worker_with_other_software_or_without_nutmeg_is_refused(
+    functions: types.ModuleType, place: Path, tmp_path: Path, preloaded: str, message: str
+) -> None:
+    (tmp_path / "changed.py").write_text(preloaded)
     with LocalCluster(environment={"PYTHONPATH": str(place)}) as cluster:
-        cluster.start_worker(options=["--preload", str(other)])
-        message = r"worker at tcp://\S+ has other software \(nutmeg 0.0.1 there"
-        with (
-            contextlib.closing(OnCluster(cluster.address)) as evaluator,
-            pytest.raises(EnvironmentProblem, match=message),
-        ):
-            evaluator.evaluate(OneByOne(functions.noisy), CANDIDATES, SEEDS)
-
-
-def test_a_worker_without_nutmeg_is_refused(functions: types.ModuleType, place: Path, tmp_path: Path) -> None:
-    bare = tmp_path / "bare.py"
-    bare.write_text(
-        "import distributed.versions as of\n"
-        "of.version = lambda name, known=of.version: None if name == 'nutmeg-sim' else known(name)\n"
-    )
-    with LocalCluster(environment={"PYTHONPATH": str(place)}) as cluster:
-        cluster.start_worker(options=["--preload", str(bare)])
-        message = r"worker at tcp://\S+ has no Nutmeg\. Install nutmeg-sim"
+        cluster.start_worker(options=["--preload", str(tmp_path / "changed.py")])
         with (
             contextlib.closing(OnCluster(cluster.address)) as evaluator,
             pytest.raises(EnvironmentProblem, match=message),

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +29,8 @@ from nutmeg.search import (
 )
 from nutmeg.search.run import CHECKPOINT_FILE, Generation
 from nutmeg.search.space import Dimension
+
+from ..conftest import wait_until
 
 MakeSearcher = Callable[[Space, int], Searcher]
 Cost = Callable[[Floats, Sequence[Generator]], Floats]
@@ -230,10 +231,7 @@ def test_kill_9_of_the_whole_run_loses_nothing(tmp_path: Path) -> None:
     assert resumed.stdout.split() == [whole.stdout.split()[0], "6"]
     assert (tmp_path / "killed" / CHECKPOINT_FILE).read_bytes() == (tmp_path / "whole" / CHECKPOINT_FILE).read_bytes()
     worker = int(killed.stdout)
-    deadline = time.monotonic() + 120.0
-    while Path(f"/proc/{worker}").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)  # the worker sees that nobody is there any more, and leaves
-    assert not Path(f"/proc/{worker}").exists()
+    wait_until(lambda: not Path(f"/proc/{worker}").exists())  # it sees that nobody is there any more, and leaves
 
 
 def test_the_checkpoint_is_plain_json_with_null_for_failures(space: Space, noisy: Cost, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def run(searcher: Searcher, cost: Cost, generations: int) -> list[np.ndarray]:
     return asked
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32 - 1), slope=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3))
 def test_candidates_never_leave_the_bounds(make_searcher: MakeSearcher, seed: int, slope: list[float]) -> None:
     space = Space({

@@ -107,10 +107,8 @@ def test_the_recorded_scene_is_that_of_the_recorded_world(tmp_path: Path) -> Non
     assert recording.read("n.pose")[0, 2] == pytest.approx(model.key("start").qpos[2], abs=1e-4)
 
 
-def test_an_older_recording_is_not_overwritten_unasked(tmp_path: Path) -> None:
+def test_an_older_recording_is_not_overwritten(tmp_path: Path) -> None:
     worlds = match(1)
     TraceWriter(tmp_path / "a.nutmeg", worlds).close()
     with pytest.raises(RecordingError, match="exists already"):
         TraceWriter(tmp_path / "a.nutmeg", worlds)
-    TraceWriter(tmp_path / "a.nutmeg", worlds, overwrite=True).close()
-    assert Recording.open(tmp_path / "a.nutmeg").finished

@@ -184,6 +184,27 @@ def _read_once(path: Path, kind: Any, same: tuple[str, int, int]) -> Any:  # noq
     return read(path, kind)
 
 
+def names_in(folder: Path) -> list[str]:
+    """The names of the TOML files of a folder, sorted."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def read_named(name: str | Path, folder: Path, kind: type[T], what: str) -> T:
+    """What comes with Nutmeg by its name in a folder, or a user's own by its path, which ends in `.toml`.
+
+    Args:
+        name: the name or the path.
+        folder: where the files are that come with Nutmeg.
+        kind: the frozen dataclass that such a file describes.
+        what: what it is, for errors.
+    """
+    if str(name).endswith(".toml"):
+        return read_cached(Path(name), kind)
+    if str(name) not in names_in(folder):
+        raise UnknownNameError(what, str(name), names_in(folder))
+    return read_cached(folder / f"{name}.toml", kind)
+
+
 def convert(table: Mapping[str, Any], kind: type[T], path: Path) -> T:
     """The dataclass `kind` that a parsed table describes; `path` is named in errors."""
     try:

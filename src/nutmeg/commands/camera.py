@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.lights import Lighting
+    from nutmeg.model.field import Lighting
     from nutmeg.model.scene import Placement, Scene
     from nutmeg.model.sensors import CameraSettings
     from nutmeg.model.tables import RobotTable
@@ -325,7 +325,7 @@ def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: Floats) ->
 
 def _lighting(arguments: CameraOptions) -> Lighting | None:
     from nutmeg.base.errors import UnknownNameError
-    from nutmeg.model.lights import lighting_names, load_lights
+    from nutmeg.model.field import lighting_names, load_lights
 
     if arguments.lights == "field":
         return None

@@ -119,7 +119,7 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
 def _overlap_advice(arguments: Arguments) -> str:
     """What to do about shapes of the robot that overlap where it starts; empty if none do."""
     from nutmeg.model import Placement, SceneSettings, assemble
-    from nutmeg.model.overlaps import overlap_advice, overlaps
+    from nutmeg.model.posing import overlap_advice, overlaps
 
     alone = Placement(robot=arguments.robot, name="robot", type=arguments.type)
     scene = assemble(SceneSettings(field="none", ball="none", robots=(alone,), visuals=False))

@@ -12,7 +12,10 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +26,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
-from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
 from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
     MakeDrawing = Callable[[SceneSettings], Drawing]
+
 
 FIELD = "sim3d"
 """What is played on."""
@@ -208,7 +211,7 @@ def _summary(
 
 
 def _settings(arguments: MatchOptions) -> ServerSettings:
-    from nutmeg.net.simspark.agents import SparkLimits
+    from nutmeg.net.agents import AgentLimits
     from nutmeg.net.simspark.server import ServerSettings
 
     return ServerSettings(
@@ -217,7 +220,7 @@ def _settings(arguments: MatchOptions) -> ServerSettings:
         monitor_port=arguments.monitor_port,
         # A server that waits for everybody is as fast as it can be: --fast changes nothing about --sync.
         pace="sync" if arguments.sync else "fast" if arguments.fast else "real-time",
-        limits=SparkLimits(patience=arguments.patience),
+        limits=AgentLimits(patience=arguments.patience),
     )
 
 
@@ -352,3 +355,33 @@ class TeamProcesses(Closing):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+MADV_DONTNEED = 4
+COMPILER = "libllvmlite"
+"""The library that compiles kernels, and makes those that were kept on disk ready to run."""
+_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) r-xp .*/([^/]+)$")
+
+
+def give_back_memory() -> None:
+    """Gives memory that was used once, while everything was built, back to the system.
+
+    The C library keeps what is freed for later use (some 15 MB after a match was built), and pages of the compiler's
+    code stay in memory though all kernels are ready (50 MB). A server needs little of that from then on; pages of code
+    are read again where they are needed. With other systems than Linux with glibc, nothing happens.
+    """
+    gc.collect()
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    trim, advise = getattr(libc, "malloc_trim", None), getattr(libc, "madvise", None)
+    if trim is not None:
+        trim(0)
+    maps = Path("/proc/self/maps")
+    if advise is not None and maps.exists():
+        for line in maps.read_text().splitlines():
+            # Only code: it is never written, so that the file has all of it. Other parts of a library may be changed.
+            found = _MAPPING.match(line)
+            if found and found[3].startswith(COMPILER):
+                start, end = int(found[1], 16), int(found[2], 16)
+                advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_DONTNEED)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nutmeg.net.host.robot_host import Port as RobotPort
     from nutmeg.sim.worlds import Worlds
     from nutmeg.view.pages.orders import Inbox
+    from nutmeg.view.pages.process import Controls
     from nutmeg.view.terminal import Terminal
 
 Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
@@ -152,7 +153,7 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
         if shown is not None:
             check_port(arguments.host, arguments.port)
         page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
-        page.show(**_hands_on(host))
+        page.show(_hands_on(host))
         if arguments.show_schedule:
             host.every(SCHEDULE_INTERVAL, "show", lambda now: _log_schedule(host, log) if now else None)
         terminal.say(_addresses(port))
@@ -172,9 +173,10 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
     return _summary(arguments, host, port, page.url, wall, terminal)
 
 
-def _hands_on(host: RobotHost) -> dict[str, Any]:
-    """What people at the page may do to robots by hand: options of the viewer's process."""
+def _hands_on(host: RobotHost) -> Controls:
+    """What people at the page may do to robots by hand."""
     from nutmeg.view.pages.orders import Inbox, Order
+    from nutmeg.view.pages.process import Controls
 
     def touch(order: Order) -> None:  # called in the thread that reads the page's orders
         robot, _, sensor = order.thing.rpartition("/")
@@ -185,7 +187,7 @@ def _hands_on(host: RobotHost) -> dict[str, Any]:
     inbox: Inbox = Inbox()
     inbox.on_poke = touch
     pokes = {name: list(robot.hands_on) for name, robot in host.robots.items() if robot.hands_on}
-    return {"inbox": inbox, "pokes": pokes}
+    return Controls(inbox=inbox, pokes=pokes)
 
 
 def _log_schedule(host: RobotHost, log: ServerLog) -> None:

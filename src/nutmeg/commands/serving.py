@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nutmeg.net.connection import Report
-    from nutmeg.view.pages.process import ViewerProcess
+    from nutmeg.view.pages.process import Controls, ViewerProcess
 
 LINES_A_SECOND = 20
 """Lines a second that people can still read."""
@@ -104,18 +104,20 @@ class ServedPage(Closing):
         if record is not None:  # loaded now: it takes long, and the server would wait for it later
             import nutmeg.view.pages.process  # noqa: F401
 
-    def show(self, **more: Any) -> None:  # noqa: ANN401 (options of `start_viewer_process`)
-        """Starts the page, which takes seconds, and returns at once."""
+    def show(self, controls: Controls | None = None) -> None:
+        """Starts the page, which takes seconds and may command what is said, and returns at once."""
         if self._record is not None:
-            self._thread = threading.Thread(target=self._start, kwargs=more, name="page", daemon=True)
+            self._thread = threading.Thread(target=self._start, args=(controls,), name="page", daemon=True)
             self._thread.start()
 
-    def _start(self, **more: Any) -> None:  # noqa: ANN401
+    def _start(self, controls: Controls | None) -> None:
         from nutmeg.view.pages.process import start_viewer_process
 
         assert self._record is not None
         try:
-            self._viewer = start_viewer_process(self._record, host=self._host, port=self._port, live=True, **more)
+            self._viewer = start_viewer_process(
+                self._record, host=self._host, port=self._port, live=True, controls=controls
+            )
         except (NutmegError, OSError) as error:
             self._log.write(f"there is no page, the simulation goes on: {error}")
             return

@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
-from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.base.settings import Bounds, check_bounds, read, read_cached
+from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import Bounds, check_bounds, names_in, read_named
 from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
@@ -146,16 +146,12 @@ class Course:
 
 def course_names() -> tuple[str, ...]:
     """The courses that come with Nutmeg."""
-    return tuple(sorted(path.stem for path in COURSES_FOLDER.glob("*.toml")))
+    return tuple(names_in(COURSES_FOLDER))
 
 
 def read_course(name: str) -> Course:
     """A course by its name, or from a TOML file."""
-    if name.endswith(".toml"):
-        return read(Path(name), Course)
-    if name not in course_names():
-        raise UnknownNameError("course", name, course_names())
-    return read_cached(COURSES_FOLDER / f"{name}.toml", Course)
+    return read_named(name, COURSES_FOLDER, Course, "course")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,39 +1,45 @@
-"""A match with two teams, a referee and a recording, in either world.
+"""A match with two teams, a referee and a recording, in any world.
 
-    class Game(BaseGame):                  # the physical world: `match.game`
     class BehaviourGame(BaseGame):         # robots without joints: `match.behavioural_game`
+    class Game(PhysicalGame):              # the league of rcssserver3d: `match.game`
+    class MjGame(PhysicalGame):            # the league of rcssservermj: `match.mj_game`
 
-The base class holds what both worlds share: the teams and their sides, the referee's state and decisions, the orders of
+The base class holds what all worlds share: the teams and their sides, the referee's state and decisions, the orders of
 trainers, the view for monitors, and the recording. A world adds who is present, the facts for the referee, and how
-its decisions are carried out.
+its decisions are carried out. `PhysicalGame` adds what a world of robots with joints has to say.
 """
 
 from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules import trainer
 from nutmeg.match.rules.decisions import Event, MovePlayer, SwapEnds
 from nutmeg.match.rules.fouls import outside_place
 from nutmeg.match.rules.judgement import Judgement
 from nutmeg.match.rules.play_modes import WIRE_NAMES, PlayMode, Side
-from nutmeg.match.rules.slots import SLOTS, free_slot, side_and_number, side_for
+from nutmeg.match.rules.referee import judge
+from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, free_slot, side_and_number, side_for
 from nutmeg.match.rules.state import new_match
 from nutmeg.match.worlds.physical.percept import GameView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bools, Ints
-    from nutmeg.match.recording import MatchRecording, Minds
+    from nutmeg.match.drawing import Drawing
+    from nutmeg.match.recording import Figures, Minds
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import Facts, Held
+    from nutmeg.match.worlds.seats import SeatedWorld
+    from nutmeg.model.scene import SceneSettings
 
 
 class BaseGame(Closing):
@@ -182,6 +188,18 @@ class BaseGame(Closing):
         self.events = tuple(self._past)
         self._settle()
 
+    def _judge(self, facts: Facts) -> None:
+        """Counts a cycle that was played, and has the referee look at it."""
+        self.cycles += 1
+        self._past.clear()
+        held = self.state.held
+        self.state, decisions = judge(self.state, facts, self.rules)
+        if decisions:
+            self._report_held(held, decisions)
+            self._obey(decisions)
+        else:
+            self.events = ()
+
     def _report_held(self, held: Sequence[Held], decisions: Sequence[Decision]) -> None:
         """Reports the fouls of players who were held up before this cycle and who are held or put outside in it.
 
@@ -232,6 +250,11 @@ class BaseGame(Closing):
         x, y = outside_place(Judgement(self.state, self._facts(), self.rules), side, number - 1)
         self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
 
+    def _check_plays(self, slot: int) -> None:
+        """Refuses an order about a player who is not there."""
+        if not self.present[slot]:
+            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+
     # ---- what monitors show
 
     @property
@@ -274,6 +297,11 @@ class BaseGame(Closing):
                 side = side_and_number(slot)[0]
                 self._note("join", slot, type=int(types[slot]), team=self.teams[side])
 
+    def _sample(self) -> None:
+        """Writes the moment down, if there is a recording."""
+        if self._recording is not None:
+            self._recording.sample(self.time, self.state)
+
     def _note(self, kind: str, slot: int, **fields: object) -> None:
         """Writes something about a player down."""
         side, number = side_and_number(slot)
@@ -290,3 +318,82 @@ class BaseGame(Closing):
         if self._recording is not None:
             self._recording.close()
         self._recording = None
+
+
+class PhysicalGame(BaseGame):
+    """What all matches of robots with joints have: a world with seats, and actions that wait for the next cycle.
+
+    Args:
+        rules: the rule book; its pitch must be that of the field.
+        world: the robots and the ball.
+        make_drawing: draws the scene that viewers of the recording show.
+        names: the arguments of `BaseGame`: seed, names of the teams, recording to make, and who starts.
+    """
+
+    world: SeatedWorld
+
+    def __init__(
+        self,
+        rules: Rules,
+        world: SeatedWorld,
+        make_drawing: Callable[[SceneSettings], Drawing],
+        **names: Any,  # noqa: ANN401 (as of `BaseGame`)
+    ) -> None:
+        super().__init__(rules, **names)
+        self.world, self._make_drawing = world, make_drawing
+        self._waiting: dict[int, Any] = {}
+        """What players want done in the next cycle beside motor commands, by slot."""
+
+    @abstractmethod
+    def _figures(self) -> Figures:
+        """What a recording shows."""
+
+    @property
+    def present(self) -> Bools:
+        """(22,) who plays."""
+        return self.world.present
+
+    def leave(self, slot: int) -> None:
+        """Takes a player out of the game."""
+        if self.present[slot]:
+            self.world.leave(slot)
+            self._waiting.pop(slot, None)
+            self._new.discard(slot)
+            self._note("leave", slot)
+
+    def _facts(self) -> Facts:
+        return self.world.facts()
+
+    def _do(self, decision: Decision) -> None:
+        self.world.carry_out(decision)
+
+    def _turn_round(self) -> None:
+        self.world.swap_ends()
+        self._waiting = other_end(self._waiting)
+
+    def place_ball(
+        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
+    ) -> None:
+        """A trainer's order: put the ball somewhere [m], or give it a velocity [m/s], or both; None keeps it."""
+        place = self.world.ball.tolist() if position is None else position
+        self.world.place_ball(place, self.world.ball_velocity.tolist() if velocity is None else velocity)
+        self._settle()
+
+    def _new_recording(self, path: Path) -> MatchRecording:
+        return MatchRecording(
+            path,
+            self._figures(),
+            self.rules,
+            seed=self.seed,
+            config=self._recorded_config(),
+            minds=self._minds,
+            make_drawing=self._make_drawing,
+        )
+
+
+Item = TypeVar("Item")
+
+
+def other_end(by_slot: Mapping[int, Item]) -> dict[int, Item]:
+    """What belongs to players by slot, after the teams have changed ends."""
+    return {(slot + SLOTS // 2) % SLOTS: item for slot, item in by_slot.items()}

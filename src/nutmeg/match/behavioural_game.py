@@ -33,8 +33,7 @@ from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules.book import pitch_of
 from nutmeg.match.rules.fouls import penalised
 from nutmeg.match.rules.play_modes import Side, may_beam
-from nutmeg.match.rules.referee import judge
-from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
+from nutmeg.match.rules.slots import SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, eyes_names, load_eyes
 from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
@@ -210,10 +209,7 @@ class BehaviourGame(BaseGame):
         self._begin_recording(np.zeros(SLOTS, np.int64))
         self._order(actions)
         self.world.step()
-        self.cycles += 1
-        self.state, decisions = judge(self.state, self.world.facts(MATCH, wants_pass=self._wishes), self.rules)
-        self._past.clear()
-        self._obey(decisions)
+        self._judge(self.world.facts(MATCH, wants_pass=self._wishes))
         self.senses.update(ALL_MATCHES)
         self._sonar.listen(self.world.state)
         heard = deliver(
@@ -221,8 +217,7 @@ class BehaviourGame(BaseGame):
         )
         views = {slot: self._view(slot, heard.get(slot, ())) for slot in np.flatnonzero(self.present).tolist()}
         self._new.clear()
-        if self._recording is not None:
-            self._recording.sample(self.time, self.state)
+        self._sample()
         return views
 
     def _order(self, actions: Mapping[int, Request]) -> None:
@@ -325,8 +320,7 @@ class BehaviourGame(BaseGame):
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
         """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
-        if not self.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        self._check_plays(slot)
         turn = None if heading is None else float(np.radians(heading))
         self.world.place(MATCH, slot, position[0], position[1], turn)
 

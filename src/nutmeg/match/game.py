@@ -26,13 +26,12 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.match.base_game import BaseGame
+from nutmeg.match.base_game import PhysicalGame
 from nutmeg.match.drawing import draw
 from nutmeg.match.newcomers import Newcomers
-from nutmeg.match.recording import LeagueFigures, MatchRecording
+from nutmeg.match.recording import LeagueFigures
 from nutmeg.match.rules.play_modes import Side, may_beam
-from nutmeg.match.rules.referee import judge
-from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, check_types
+from nutmeg.match.rules.slots import ROBOT_TYPES, SLOTS, check_types
 from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE
 from nutmeg.match.worlds.physical.hearing import Hearing, checked_message
 from nutmeg.match.worlds.physical.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
-    from nutmeg.match.rules.decisions import Decision
-    from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.physical.percept import Heard, Sight
     from nutmeg.model.scene import SceneSettings
 
@@ -79,7 +76,7 @@ class PhysicalSetup:
 DEFAULT_SETUP = PhysicalSetup()
 
 
-class Game(BaseGame):
+class Game(PhysicalGame):
     """A match.
 
     Args:
@@ -93,6 +90,8 @@ class Game(BaseGame):
         kick_off: who starts.
     """
 
+    world: MatchWorld
+
     def __init__(
         self,
         rules: Rules,
@@ -105,8 +104,9 @@ class Game(BaseGame):
         seats: int = SLOTS,
         kick_off: Side = Side.LEFT,
     ) -> None:
-        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
-        self.world = MatchWorld(setup.field, seats=seats, toed=setup.toed)
+        world = MatchWorld(setup.field, seats=seats, toed=setup.toed)
+        names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": kick_off}
+        super().__init__(rules, world, setup.make_drawing, **names)
         cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
         self.seeing, newcomers_see = (
             Seeing(self.world.field, rng if setup.noise else None, ground_truth=setup.ground_truth)
@@ -116,7 +116,6 @@ class Game(BaseGame):
         self.hearing = Hearing()
         self._beams = beams if setup.beam_noise else None
         self._setup = setup
-        self._waiting: dict[int, Action] = {}
         self._wishes: Bools | None = None
         self._begun = False
 
@@ -138,14 +137,6 @@ class Game(BaseGame):
         self.hearing.greet(slot)
         self._take_in(slot, team, robot_type)
 
-    def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
-        if self.world.present[slot]:
-            self.world.leave(slot)
-            self._waiting.pop(slot, None)
-            self._new.discard(slot)
-            self._note("leave", slot)
-
     # ---- a cycle
 
     @property
@@ -162,18 +153,9 @@ class Game(BaseGame):
         self._begun = False
         self._waiting = self._command(actions)
         self.world.step()
-        self.cycles += 1
-        self._past.clear()
-        held = self.state.held
-        self.state, decisions = judge(self.state, self.world.facts(self._wishes), self.rules)
-        if decisions:
-            self._report_held(held, decisions)
-            self._obey(decisions)
-        else:
-            self.events = ()
+        self._judge(self.world.facts(self._wishes))
         percepts = self._percepts()
-        if self._recording is not None:
-            self._recording.sample(self.time, self.state)
+        self._sample()
         return percepts
 
     def work_ahead(self) -> None:
@@ -260,43 +242,23 @@ class Game(BaseGame):
 
     # ---- the referee and the trainer
 
-    def _facts(self) -> Facts:
-        return self.world.facts()
-
-    def _do(self, decision: Decision) -> None:
-        self.world.carry_out(decision)
-
     def _settle(self) -> None:
         self.world.settle()
 
     def _turn_round(self) -> None:
-        for part in (self.world, self.seeing, self.hearing):
-            part.swap_ends()
-        self._waiting = {(slot + SLOTS // 2) % SLOTS: action for slot, action in self._waiting.items()}
-
-    def place_ball(
-        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
-    ) -> None:
-        """A trainer's order: put the ball somewhere, m, or give it a velocity, m/s, or both; None keeps it."""
-        place = self.world.ball.tolist() if position is None else position
-        self.world.place_ball(place, self.world.ball_velocity.tolist() if velocity is None else velocity)
-        self.world.settle()
+        super()._turn_round()
+        self.seeing.swap_ends()
+        self.hearing.swap_ends()
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
         """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
-        if not self.world.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        self._check_plays(slot)
         x, y, z = position
         turn = None if heading is None else float(np.radians(heading))
         self.world.place(slot, x=x, y=y, height=z, heading=turn)
         self.world.settle()
 
     # ---- what monitors show
-
-    @property
-    def present(self) -> Bools:
-        """(22,) who plays."""
-        return self.world.present
 
     @property
     def robot_types(self) -> Ints:
@@ -316,16 +278,8 @@ class Game(BaseGame):
         """(3,) place and (3, 3) attitude of the ball."""
         return self.world.ball_pose()
 
-    def _new_recording(self, path: Path) -> MatchRecording:
-        return MatchRecording(
-            path,
-            LeagueFigures(self.world),
-            self.rules,
-            seed=self.seed,
-            config=self._recorded_config(),
-            minds=self._minds,
-            make_drawing=self._setup.make_drawing,
-        )
+    def _figures(self) -> LeagueFigures:
+        return LeagueFigures(self.world)
 
 
 def _check(action: Action) -> None:

@@ -21,16 +21,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.base_game import BaseGame
+from nutmeg.match.base_game import PhysicalGame, other_end
 from nutmeg.match.drawing import draw, match_scene
-from nutmeg.match.recording import MatchRecording
+from nutmeg.match.recording import WorldFigures
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam
-from nutmeg.match.rules.referee import judge
-from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_and_number, side_of_slot
+from nutmeg.match.rules.slots import SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.mj.hearing import Hearing
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, Action, Percept, Sight
-from nutmeg.match.worlds.mj.vision import VISION_CYCLES
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, VISION_CYCLES, Action, Percept, Sight
 from nutmeg.match.worlds.mj.world import PARKED_POSE, PHYSICS, MatchWorld
 from nutmeg.model.robot import load_robot
 
@@ -38,26 +36,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Floats, Ints
     from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
-    from nutmeg.match.rules.decisions import Decision
-    from nutmeg.match.rules.state import Facts
     from nutmeg.match.worlds.mj.hearing import Heard
     from nutmeg.model.scene import SceneSettings
 
 
-class MjGame(BaseGame):
+class MjGame(PhysicalGame):
     """A match.
 
     Args:
         rules: the rule book; its pitch must be that of the field.
         seed: of everything random.
-        seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while it is
-        parked. field: what is played on. left: name of the left team; empty for whoever joins first. right: name of the
-        right team; empty for whoever joins next. record: recording to make, if any. make_drawing: draws the scene that
-        viewers of the recording show.
+        seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while parked.
+        field: what is played on.
+        left: name of the left team; empty for whoever joins first.
+        right: name of the right team; empty for whoever joins next.
+        record: recording to make, if any.
+        make_drawing: draws the scene that viewers of the recording show.
     """
+
+    world: MatchWorld
 
     def __init__(
         self,
@@ -71,11 +71,9 @@ class MjGame(BaseGame):
         record: Path | None = None,
         make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
-        super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=Side.LEFT)
-        self.world = MatchWorld(field, seats=seats)
+        names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": Side.LEFT}
+        super().__init__(rules, MatchWorld(field, seats=seats), make_drawing, **names)
         self.hearing = Hearing(np.random.default_rng(seed))
-        self._make_drawing = make_drawing
-        self._waiting: dict[int, Action] = {}
         self._heard: dict[int, Heard] = {}
         self._is_ahead = False
 
@@ -91,11 +89,8 @@ class MjGame(BaseGame):
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""
-        if self.world.present[slot]:
-            self.world.leave(slot)
-            self.hearing.forget(slot)
-            self._waiting.pop(slot, None)
-            self._note("leave", slot)
+        super().leave(slot)
+        self.hearing.forget(slot)
 
     # ---- a cycle
 
@@ -111,18 +106,9 @@ class MjGame(BaseGame):
         self.work_ahead()
         self._is_ahead = False
         self._waiting = self._command(actions)
-        self.cycles += 1
-        self._past.clear()
-        held = self.state.held
-        self.state, decisions = judge(self.state, self.world.facts(), self.rules)
-        if decisions:
-            self._report_held(held, decisions)
-            self._obey(decisions)
-        else:
-            self.events = ()
+        self._judge(self.world.facts())
         percepts = self._percepts()
-        if self._recording is not None:
-            self._recording.sample(self.time, self.state)
+        self._sample()
         return percepts
 
     def work_ahead(self) -> None:
@@ -206,27 +192,13 @@ class MjGame(BaseGame):
 
     # ---- the referee and the trainer
 
-    def _facts(self) -> Facts:
-        return self.world.facts()
-
-    def _do(self, decision: Decision) -> None:
-        self.world.carry_out(decision)
-
     def _settle(self) -> None:
         """Nothing: what was moved is seen after the next step, as on the league's server."""
 
     def _turn_round(self) -> None:
-        self.world.swap_ends()
-        self.hearing.swap_ends(SLOTS)
-        self._waiting = {(slot + SLOTS // 2) % SLOTS: action for slot, action in self._waiting.items()}
-        self._heard = {(slot + SLOTS // 2) % SLOTS: heard for slot, heard in self._heard.items()}
-
-    def place_ball(
-        self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
-    ) -> None:
-        """A trainer's order: put the ball somewhere [m], or give it a velocity [m/s], or both; None keeps it."""
-        place = self.world.ball.tolist() if position is None else position
-        self.world.place_ball(place, self.world.ball_velocity.tolist() if velocity is None else velocity)
+        super()._turn_round()
+        self.hearing.swap_ends()
+        self._heard = other_end(self._heard)
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
         """A trainer's order: put a player somewhere [m], upright, looking along x or where it is told [degrees]."""
@@ -237,16 +209,10 @@ class MjGame(BaseGame):
         self, slot: int, position: tuple[float, float, float], attitude: tuple[float, float, float, float]
     ) -> None:
         """A trainer's order: put a player somewhere [m] with an attitude (quaternion, w first)."""
-        if not self.world.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
+        self._check_plays(slot)
         self.world.put(slot, position, attitude)
 
     # ---- what monitors show
-
-    @property
-    def present(self) -> Bools:
-        """(22,) who plays."""
-        return self.world.present
 
     @property
     def robot_types(self) -> Ints:
@@ -256,16 +222,8 @@ class MjGame(BaseGame):
             found[slot] = ROBOTS.index(self.world.kind(slot))
         return found
 
-    def _new_recording(self, path: Path) -> MatchRecording:
-        return MatchRecording(
-            path,
-            BoosterFigures(self.world),
-            self.rules,
-            seed=self.seed,
-            config=self._recorded_config(),
-            minds=self._minds,
-            make_drawing=self._make_drawing,
-        )
+    def _figures(self) -> BoosterFigures:
+        return BoosterFigures(self.world)
 
 
 def recorded_robot(seats: Mapping[str, int]) -> str:
@@ -283,33 +241,20 @@ def empty_scene(rules: Rules, field: str, seats: Mapping[str, int]) -> SceneSett
     return match_scene(kinds, field=field, robot=recorded_robot(seats), physics=PHYSICS, pose=PARKED_POSE)
 
 
-class BoosterFigures:
-    """The robots and the ball as a recording has them (`recording.Figures`)."""
+class BoosterFigures(WorldFigures):
+    """Those of this league; all are drawn as the robot of which there are more."""
+
+    _world: MatchWorld
 
     def __init__(self, world: MatchWorld) -> None:
-        self._world = world
-        self.robot = recorded_robot({kind: world.kinds.count(kind) for kind in ROBOTS})
-        self.physics, self.pose = PHYSICS, PARKED_POSE
-        bodies = load_robot(self.robot).body
-        self.joints: tuple[str, ...] = tuple(body.joint.name for body in bodies if body.joint is not None)
-
-    @property
-    def field(self) -> str:
-        """Name of the field."""
-        return self._world.field.name
-
-    @property
-    def present(self) -> Bools:
-        """(22,) who plays."""
-        return self._world.present
+        robot = recorded_robot({kind: world.kinds.count(kind) for kind in ROBOTS})
+        bodies = load_robot(robot).body
+        joints = tuple(body.joint.name for body in bodies if body.joint is not None)
+        super().__init__(world, robot=robot, joints=joints, physics=PHYSICS, pose=PARKED_POSE)
 
     def kind(self, slot: int) -> str:  # noqa: ARG002 (of any player)
         """These robots have no types."""
         return ""
-
-    def poses(self) -> Floats:
-        """(22, 7) of the torsos."""
-        return self._world.poses()
 
     def angles(self) -> Floats:
         """(22, joints) rad; those of a robot that is drawn as another go to the same places of the body."""
@@ -318,10 +263,6 @@ class BoosterFigures:
             if world.kind(slot) != self.robot:
                 angles[slot] = _as_other(angles[slot], world.kind(slot))
         return angles[:, : len(self.joints)]
-
-    def ball(self) -> Floats:
-        """(7,)."""
-        return self._world.ball_pose()
 
 
 def _as_other(angles: Floats, kind: str) -> Floats:

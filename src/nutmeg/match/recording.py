@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
     from nutmeg.match.worlds.physical.world import MatchWorld
+    from nutmeg.match.worlds.seats import SeatedWorld
     from nutmeg.model.scene import SceneSettings
 
     Minds = Callable[[], Mapping[int, object]]
@@ -345,13 +346,12 @@ class Figures(Protocol):
         ...
 
 
-class LeagueFigures:
-    """Those of the physical world."""
+class WorldFigures(Figures):
+    """The figures of a world with seats; see `Figures` for the arguments."""
 
-    def __init__(self, world: MatchWorld) -> None:
+    def __init__(self, world: SeatedWorld, *, robot: str, joints: tuple[str, ...], physics: str, pose: str) -> None:
         self._world = world
-        self.robot, self.physics, self.pose = ROBOT, PHYSICS, POSE
-        self.joints: tuple[str, ...] = JOINTS
+        self.robot, self.joints, self.physics, self.pose = robot, joints, physics, pose
 
     @property
     def field(self) -> str:
@@ -363,19 +363,27 @@ class LeagueFigures:
         """(22,) who plays."""
         return self._world.present
 
-    def kind(self, slot: int) -> str:
-        """The type of a player's robot; who does not play yet is drawn as type 0."""
-        return f"type{self._world.types[slot]}" if self._world.present[slot] else "type0"
-
     def poses(self) -> Floats:
         """(22, 7) of the torsos."""
         return self._world.poses()
 
+    def ball(self) -> Floats:
+        """(7,) place [m] and quaternion of the ball."""
+        return self._world.placed_ball()
+
+
+class LeagueFigures(WorldFigures):
+    """Those of the league of rcssserver3d."""
+
+    _world: MatchWorld
+
+    def __init__(self, world: MatchWorld) -> None:
+        super().__init__(world, robot=ROBOT, joints=JOINTS, physics=PHYSICS, pose=POSE)
+
+    def kind(self, slot: int) -> str:
+        """The type of a player's robot; who does not play yet is drawn as type 0."""
+        return f"type{self._world.types[slot]}" if self._world.present[slot] else "type0"
+
     def angles(self) -> Floats:
         """(22, 24) angles of all robots' joints, rad."""
         return np.asarray(np.radians(self._world.angles))
-
-    def ball(self) -> Floats:
-        """(7,) place, m, and quaternion of the ball."""
-        ground = self._world.ground
-        return np.asarray(ground.world.qpos[ground.ball : ground.ball + 7])

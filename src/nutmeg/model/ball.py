@@ -51,8 +51,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.constants import GRAVITY
-from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, names_in, read_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,16 +162,12 @@ def damping_ratio(restitution: float) -> float:
 
 def ball_names() -> list[str]:
     """The balls that come with Nutmeg."""
-    return sorted(path.stem for path in BALLS_FOLDER.glob("*.toml"))
+    return names_in(BALLS_FOLDER)
 
 
 def load_ball(name: str | Path) -> BallSettings:
     """The ball of that name, or of a user's own file (a path ending in `.toml`)."""
-    if str(name).endswith(".toml"):
-        return read(Path(name), BallSettings)
-    if name not in ball_names():
-        raise UnknownNameError("ball", str(name), ball_names())
-    return read(BALLS_FOLDER / f"{name}.toml", BallSettings)
+    return read_named(name, BALLS_FOLDER, BallSettings, "ball")
 
 
 def add_ball(

@@ -88,28 +88,28 @@ class Target:
     """Name of the number."""
 
 
-def float_fields(kind: type[Any]) -> tuple[str, ...]:
+def _float_fields(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a settings dataclass that are plain numbers."""
     return tuple(name for name, hint in get_type_hints(kind).items() if hint is float)
 
 
 JOINT_NUMBERS = ("damping", "armature", "friction")
 PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
-CAMERA_NUMBERS = float_fields(CameraSettings)
+CAMERA_NUMBERS = _float_fields(CameraSettings)
 """The numbers of a camera that can be set, and identified from pictures."""
 _GROUPED = {
     "joint": JOINT_NUMBERS,
-    "drives": float_fields(Drive),
-    "servo": float_fields(Servo),
-    "gear": float_fields(Gear),
-    "flex": float_fields(Flex),
+    "drives": _float_fields(Drive),
+    "servo": _float_fields(Servo),
+    "gear": _float_fields(Gear),
+    "flex": _float_fields(Flex),
     "camera": CAMERA_NUMBERS,
 }
 _ALONE = {
-    "foot": float_fields(FootContact),
-    "battery": float_fields(Battery),
+    "foot": _float_fields(FootContact),
+    "battery": _float_fields(Battery),
     "physics": PHYSICS_NUMBERS,
-    "ball": float_fields(BallSettings),
+    "ball": _float_fields(BallSettings),
 }
 _FORMS = {
     "robot": "robot.NAME",

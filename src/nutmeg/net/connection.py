@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
@@ -225,6 +225,13 @@ class Connection(Generic[Message]):
         if self.problems <= self._limits.reported_problems:
             last = "; further problems are not reported" if self.problems == self._limits.reported_problems else ""
             self._report(Report(kind="problem", client=self.name, text=f"{text}{last}"))
+
+    def note_problems(self, problems: Sequence[str], *, broken: bool) -> None:
+        """Reports what could not be used of a message, and counts one without any sense."""
+        for problem in problems:
+            self.note_problem(problem)
+        if broken:
+            self.count_broken()
 
     def count_broken(self) -> None:
         """Counts a message without any sense; too many of them lose the client."""

@@ -23,12 +23,9 @@ import selectors
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from nutmeg.base.errors import EnvironmentProblem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 """Events of a socket; they can be combined with `|`."""
@@ -168,17 +165,7 @@ def tcp_listener(host: str, port: int) -> socket.socket:
     """Returns a listening, non-blocking TCP socket; port 0 takes a free one."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.settimeout(0.0)
-    try:
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise EnvironmentProblem(
-            f"cannot listen on {host}, port {port}: {error}. Choose another port (0 takes a free one), "
-            "or end the program that uses it."
-        ) from None
-    return listener
+    return _listening(listener, (host, port), f"{host}, port {port}", "port (0 takes a free one)")
 
 
 def unix_listener(path: Path) -> socket.socket:
@@ -186,17 +173,25 @@ def unix_listener(path: Path) -> socket.socket:
     if not hasattr(socket, "AF_UNIX"):
         raise EnvironmentProblem("LoLA needs Unix sockets, which Python does not have on this system.")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    allowed = "path (at most 100 characters, in a folder that exists)"
+    return _listening(listener, path, f"the socket {path}", allowed)
+
+
+def _listening(listener: socket.socket, where: tuple[str, int] | Path, named: str, allowed: str) -> socket.socket:
+    """The socket, bound and listening; one that cannot be had is an error that says what may be chosen instead."""
     listener.settimeout(0.0)
     try:
-        if path.is_socket():
-            _remove_dead(path)
-        listener.bind(str(path))
+        if isinstance(where, Path):
+            if where.is_socket():
+                _remove_dead(where)
+            listener.bind(str(where))
+        else:
+            listener.bind(where)
         listener.listen(BACKLOG)
-    except (OSError, ValueError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         listener.close()
         raise EnvironmentProblem(
-            f"cannot listen on the socket {path}: {error}. Choose another path (at most 100 characters, in a folder "
-            "that exists), or end the program that uses it."
+            f"cannot listen on {named}: {error}. Choose another {allowed}, or end the program that uses it."
         ) from None
     return listener
 

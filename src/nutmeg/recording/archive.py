@@ -47,7 +47,7 @@ class Store(Protocol):
         """A file from `offset` on, as far as it is there; FileNotFoundError if it is not."""
 
 
-class FolderStore:
+class _FolderStore:
     """A recording that is a folder, and may be growing."""
 
     grows = True
@@ -87,7 +87,7 @@ class _Entry:
     crc: int
 
 
-class PackedStore:
+class _PackedStore:
     """A recording in one file; `problems` names truncated and damaged entries."""
 
     grows = False
@@ -177,13 +177,13 @@ def open_store(path: Path) -> Store:
     if path.is_dir():
         if not (path / MANIFEST).is_file():
             raise RecordingError(f"{path}: is a folder, but no recording: it has no {MANIFEST}.")
-        return FolderStore(path)
+        return _FolderStore(path)
     if not path.is_file():
         raise RecordingError(f"{path}: there is no such recording. Check the path.")
     try:
         with path.open("rb") as file:
             start = file.read(4)
-        store = PackedStore(path) if start == b"PK\x03\x04" else None
+        store = _PackedStore(path) if start == b"PK\x03\x04" else None
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {error.strerror}.") from None
     if store is None or not store.is_whole(MANIFEST):
@@ -198,7 +198,7 @@ def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
     """Write the recording in `folder` into one file; what is void or foreign in the folder stays behind."""
     folder, file = Path(folder), Path(file)
     store = open_store(folder)
-    if not isinstance(store, FolderStore):
+    if not isinstance(store, _FolderStore):
         raise RecordingError(f"{folder}: is packed already. Copy it.")
     if file.exists() and not (overwrite and file.is_file()):
         raise RecordingError(f"{file}: exists already. Choose another name, or allow to overwrite it.")
@@ -220,7 +220,7 @@ def remove_recording(path: Path) -> None:
     store = open_store(path)
     Manifest.parse(store.read(MANIFEST), path / MANIFEST)
     try:
-        if isinstance(store, PackedStore):
+        if isinstance(store, _PackedStore):
             path.unlink()
             return
         names = [name for name in store.names() if name != MANIFEST]

@@ -51,11 +51,11 @@ def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool =
 
 
 @contextlib.contextmanager
-def csv_rows(source: Path, mapping: CsvMap) -> Iterator[CsvRows]:
+def csv_rows(source: Path, mapping: CsvMap) -> Iterator[_CsvRows]:
     """Opens a CSV file to read its rows as `mapping` says; what is wrong with the file is an error that names it."""
     try:
         with _open_text(source) as file:
-            yield CsvRows(file, source, mapping)
+            yield _CsvRows(file, source, mapping)
     except UnicodeDecodeError as error:
         raise FileError(source, f"is not text in UTF-8 (byte {error.start}), so it cannot be CSV.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -72,7 +72,7 @@ def _open_text(source: Path) -> IO[str]:
     return source.open(encoding="utf-8-sig", newline="")
 
 
-def _copy(table: CsvRows, writer: RecordingWriter) -> None:
+def _copy(table: _CsvRows, writer: RecordingWriter) -> None:
     """Append all rows in batches, with their events in between."""
     times: list[float] = []
     rows: list[list[float]] = []
@@ -92,7 +92,7 @@ def _copy(table: CsvRows, writer: RecordingWriter) -> None:
         raise FileError(table.path, "has no row that is to be kept. Check `where` in the column map.")
 
 
-class CsvRows:
+class _CsvRows:
     """The rows of a CSV file as times, values and events."""
 
     def __init__(self, file: IO[str], path: Path, mapping: CsvMap) -> None:

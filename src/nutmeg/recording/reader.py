@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------
 # What a reader keeps in memory: arrays that grow, and the last few decoded chunks.
 #
-# cache = ChunkCache(store, layout) (angles,) = cache.values("series-00000.parquet", [channel], rows=2000, when="t=0 s
+# cache = _ChunkCache(store, layout) (angles,) = cache.values("series-00000.parquet", [channel], rows=2000, when="t=0 s
 # to t=40 s")
 
 
@@ -42,7 +42,7 @@ CACHE_BYTES = 64 * 2**20
 """Decoded chunks that are kept; 64 MiB are about ten minutes of eight robots."""
 
 
-class Growing:
+class _Growing:
     """A `(rows, width)` array that doubles its room when it is full; views taken before that stay valid."""
 
     def __init__(self, width: int) -> None:
@@ -74,7 +74,7 @@ class Growing:
         self._rows = rows
 
 
-class ChunkCache:
+class _ChunkCache:
     """Decoded channels of sealed chunks, the least recently used ones dropped."""
 
     def __init__(self, store: Store, layout: Layout) -> None:
@@ -142,11 +142,11 @@ class Recording:
         self._chunks: list[_Chunk] = []
         self._next = 0  # index of the chunk that the tail will become
         self._gaps: list[tuple[int, str]] = []  # row before which something is missing, and why
-        self._times = Growing(1)
-        self._tail = Growing(1 + self._layout.width)
+        self._times = _Growing(1)
+        self._tail = _Growing(1 + self._layout.width)
         self._partial_row = 0  # bytes at the end of the tail
         self._log = EventLog()
-        self._cache = ChunkCache(store, self._layout)
+        self._cache = _ChunkCache(store, self._layout)
         self.scene_xml = self._scene()
         self._adopt_sealed(chunks.series_indices(store.names()))
         self._read_new()

@@ -134,7 +134,7 @@ def pieces(count: int, piece: int | Share, workers: int) -> list[Piece]:
     return [tuple(range(first, min(first + size, count))) for first in range(0, count, size)]
 
 
-def evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> PieceResult:
+def _evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> PieceResult:
     """The values of a few candidates (n, k); runs in the thread or process of a worker."""
     generators = [np.random.default_rng(seed) for seed in seeds]
     try:
@@ -143,7 +143,7 @@ def evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[SeedS
         if len(candidates) == 1:
             return PieceResult(np.full(1, np.nan), (str(error) or type(error).__name__,))
         # One of several broke down: one at a time, from fresh generators, tells which.
-        singles = [evaluate_piece(function, candidates[i : i + 1], seeds[i : i + 1]) for i in range(len(seeds))]
+        singles = [_evaluate_piece(function, candidates[i : i + 1], seeds[i : i + 1]) for i in range(len(seeds))]
         together = _gathered(len(singles), (((i,), one) for i, one in enumerate(singles)))
         return PieceResult(together, tuple(s.reasons[0] for s in singles))
     if values.ndim not in (1, 2) or len(values) != len(candidates):
@@ -256,7 +256,7 @@ class Threads:
 
 
 def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequence], piece: Piece) -> PieceResult:
-    return evaluate_piece(function, rows[list(piece)], [seeds[row] for row in piece])
+    return _evaluate_piece(function, rows[list(piece)], [seeds[row] for row in piece])
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ Answers = Callable[[Sequence[Piece]], Iterable[tuple[Piece, Answer | Died]]]
 def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> Answer:
     """Evaluates a piece (n, k) on a worker."""
     try:
-        return evaluate_piece(function, candidates, seeds)
+        return _evaluate_piece(function, candidates, seeds)
     except Exception:  # noqa: BLE001 (sent to the caller, which raises it)
         return traceback.format_exc()
 

@@ -190,7 +190,7 @@ class LeastSquares(Searcher):
         mean = np.zeros((self.space.size, len(moved)))
         mean[axes, np.arange(len(moved))] = 1 / moved / np.bincount(axes, minlength=self.space.size)[axes]
         curved, falls = mean @ self._digest[1:, 1:] @ mean.T, mean @ self._digest[1:, 0]
-        steps = [damped_step(curved, falls, self._here, self._damping * f) for f in DAMPING_FACTORS]
+        steps = [_damped_step(curved, falls, self._here, self._damping * f) for f in DAMPING_FACTORS]
         left = [self._digest[0, 0] + 2 * falls @ d + d @ curved @ d for d in steps]
         self._promise = 1 - float(np.sqrt(max(min(left), 0.0) / max(self._digest[0, 0], 1e-300)))
         self._ladder = np.clip(self._here + np.stack(steps), 0.0, 1.0)
@@ -273,7 +273,7 @@ class LeastSquares(Searcher):
         }
 
 
-def damped_step(curved: Floats, falls: Floats, here: Floats, damping: float) -> Floats:
+def _damped_step(curved: Floats, falls: Floats, here: Floats, damping: float) -> Floats:
     """The Levenberg-Marquardt step from a point of the unit cube, within it, (k,).
 
     Args:

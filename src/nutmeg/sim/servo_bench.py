@@ -244,7 +244,7 @@ def measure_servo(
     return ServoMeasurement(
         actuation=name,
         inertia=rig.inertia(),
-        steps=step_responses(rig, on_progress=on_progress),
+        steps=_step_responses(rig, on_progress=on_progress),
         frequency=frequency_response(rig, amplitude, on_progress=on_progress),
         loop=hysteresis(rig, 0.5 * torque / 1.1, on_progress=on_progress),
         torque_speed=torque_speed(rig, torque, on_progress=on_progress),
@@ -258,7 +258,7 @@ def stall_torque(rig: Rig) -> float:
     return float(rig.model.actuator_forcerange[0, 1]) or 1.0
 
 
-def step_responses(rig: Rig, *, on_progress: Progress | None = None) -> StepResponses:
+def _step_responses(rig: Rig, *, on_progress: Progress | None = None) -> StepResponses:
     """Steps of several sizes at once."""
     sizes = np.array([s for s in STEP_SIZES if s <= 0.8 * rig.room] or [0.5 * rig.room])
     period = max(0.001, rig.timestep)

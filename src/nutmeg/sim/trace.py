@@ -42,7 +42,6 @@ class TraceWriter(Closing):
         seed: the run's seed, kept in the recording.
         senses: sensors to record.
         config: settings of the run, kept in the recording.
-        overwrite: whether to replace an older recording.
         more: channels beside those of the scene, each with what reads its numbers.
     """
 
@@ -55,7 +54,6 @@ class TraceWriter(Closing):
         seed: int = 0,
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
-        overwrite: bool = False,
         more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
     ) -> None:
         self._world = world
@@ -68,7 +66,6 @@ class TraceWriter(Closing):
             seed=seed,
             config=dict(config or {}),
             scene_xml=worlds.scene_of(world).xml,
-            overwrite=overwrite,
         )
         self.recording.add_meshes(worlds.scene_of(world).meshes)
 

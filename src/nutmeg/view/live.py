@@ -236,13 +236,12 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
 
 def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
     from nutmeg.view.pages.orders import Inbox
-    from nutmeg.view.pages.process import start_viewer_process
+    from nutmeg.view.pages.process import Controls, start_viewer_process
 
     inbox = how.inbox
     if how.paced:
         inbox = inbox or Inbox()
         inbox.on_pace, inbox.on_step = clock.ask, clock.step
     pace = how.pace if how.paced else 0.0
-    return start_viewer_process(
-        path, host=how.host, port=how.port, live=True, drive=how.drive, bench=how.bench, inbox=inbox, pace=pace
-    )
+    controls = None if inbox is None else Controls(inbox=inbox, drive=how.drive, bench=how.bench, pace=pace)
+    return start_viewer_process(path, host=how.host, port=how.port, live=True, controls=controls)

@@ -133,7 +133,7 @@ def told(decision: Decision) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("book", ["spl2011", "sim3d"])
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=7)
 @given(seed=st.integers(0, 2**32 - 1), most=st.sampled_from([1.0, math.inf]))
 def test_asking_only_when_it_may_matter_gives_the_same_decisions_as_asking_in_each_cycle(
     book: str, seed: int, most: float

@@ -214,9 +214,7 @@ class WildGame(RuleBasedStateMachine):
         raise AssertionError(f"{mode.wire_name} was never left")
 
 
-WildGame.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
-)
+WildGame.TestCase.settings = settings(max_examples=20, stateful_step_count=20, suppress_health_check=list(HealthCheck))
 TestWildGame = WildGame.TestCase
 
 
@@ -270,7 +268,7 @@ def described(decision: Decision, *, turn: bool) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("book", BOOKS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1), swap=st.booleans(), shoot_out=st.booleans())
 def test_a_turned_pitch_gives_turned_decisions(book: str, seed: int, swap: bool, shoot_out: bool) -> None:
     rng = np.random.default_rng(seed)

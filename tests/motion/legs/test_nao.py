@@ -98,7 +98,7 @@ def test_the_centre_of_mass_is_the_engines(robot: str) -> None:
 
 
 @pytest.mark.parametrize("robot", ["nao-v3", "nao-v6", "nao-spark"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(shares=shares)
 def test_inverse_kinematics_undoes_forward_kinematics(robot: str, shares: Array) -> None:
     legs = legs_of(robot)
@@ -111,7 +111,7 @@ def test_inverse_kinematics_undoes_forward_kinematics(robot: str, shares: Array)
     np.testing.assert_allclose(again.rotation, feet.rotation, atol=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     lean=st.tuples(*[st.floats(-0.1, 0.1)] * 3),
     tilt=st.tuples(*[st.floats(-0.1, 0.1)] * 4),
@@ -134,7 +134,7 @@ def test_one_hip_motor_costs_only_the_yaw_of_the_feet(lean: Array, tilt: Array, 
 
 
 @pytest.mark.parametrize("robot", ["nao-v4", "nao-spark"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     ways=st.tuples(*[st.floats(-0.03, 0.03)] * 6),
     yaws=st.tuples(*[st.floats(-0.2, 0.2)] * 2),
@@ -165,7 +165,7 @@ def test_feet_out_of_reach_are_flagged_and_the_leg_points_at_them() -> None:
 
 
 @pytest.mark.parametrize("robot", ["nao-v6", "nao-spark"])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(place=st.tuples(*[st.floats(-1, 1)] * 6), turned=st.tuples(*[st.floats(-3, 3)] * 6))
 def test_no_target_however_wild_gives_anything_but_angles_within_the_limits(
     robot: str, place: Array, turned: Array

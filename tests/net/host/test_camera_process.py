@@ -19,6 +19,8 @@ from nutmeg.model import Placement, Scene, SceneSettings, assemble
 from nutmeg.net.host.camera_process import SLOTS, CameraProcess, Entry, Mailbox
 from nutmeg.sim.cameras import RobotCamera, scene_cameras
 
+from ...conftest import wait_until
+
 CAMERA = "dog/camera"
 
 
@@ -113,10 +115,7 @@ def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     child = int(done.stdout)
-    end = time.monotonic() + 120
-    while _runs(child) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not _runs(child)
+    wait_until(lambda: not _runs(child))
 
 
 def _runs(pid: int) -> bool:

@@ -14,7 +14,6 @@ import pytest
 from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement
 from nutmeg.net.host.cameras import Picture
-from nutmeg.net.host.clock import HostClock
 from nutmeg.net.host.robot import (
     AMBIENT_TEMPERATURE,
     BATTERY_CAPACITY,
@@ -24,7 +23,7 @@ from nutmeg.net.host.robot import (
     MOTOR_THERMAL,
     HostedRobot,
 )
-from nutmeg.net.host.robot_host import HostSettings, RobotHost, TaskTimes
+from nutmeg.net.host.robot_host import HostClock, HostSettings, RobotHost, TaskTimes
 from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Recording
 

@@ -86,7 +86,7 @@ def test_a_full_actuator_packet_has_the_786_bytes_of_other_clients() -> None:
     assert len(msgpack.packb(commands, use_single_float=True)) == 786
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     names=st.permutations(list(COMMANDS)),
     count=st.integers(0, len(COMMANDS)),
@@ -107,7 +107,7 @@ def test_any_keys_in_any_order_in_floats_of_any_size_are_taken(
     }
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.dictionaries(
         st.sampled_from([*COMMANDS, "Mouth", ""]),
@@ -139,7 +139,7 @@ def test_a_client_reads_what_was_filled_in() -> None:
     assert sum(LIGHTS.values()) == 89
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.dictionaries(st.sampled_from([*COMMANDS]), st.lists(st.floats(width=32), max_size=25)), max_size=5))
 def test_messages_arrive_whole_however_the_stream_is_cut(sent: list[dict[str, list[float]]]) -> None:
     stream, found = b"".join(map(pack, sent)), list[Value]()

@@ -22,17 +22,11 @@ from nutmeg.net.lola.port import MAX_CLIENTS
 from nutmeg.net.loop import unix_listener
 from nutmeg.recording import Recording
 
+from ...conftest import wait_until
+
 ANSWER = pack({})
 Serving = Callable[..., AbstractContextManager[Any]]
 Whole = Callable[..., bytes]
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Waits for something that happens in the server's thread."""
-    limit = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < limit, "it did not happen"
-        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -135,10 +129,10 @@ def test_the_newest_of_two_clients_moves_the_robot_and_both_are_told(serving: Se
             whole(client)
         for _ in range(5):
             new.sendall(pack({"Position": [0.4] + [0.0] * 24}))
-            until(lambda: robot.targets[yaw] == pytest.approx(0.4))
+            wait_until(lambda: robot.targets[yaw] == pytest.approx(0.4))
             before = nao.port.counts()["answers"]
             old.sendall(pack({"Position": [-0.4] + [0.0] * 24}))
-            until(lambda count=before: nao.port.counts()["answers"] > count)
+            wait_until(lambda count=before: nao.port.counts()["answers"] > count)
             assert robot.targets[yaw] == pytest.approx(0.4)
 
 
@@ -219,10 +213,7 @@ def test_a_client_that_sends_without_end_is_held_up_or_disconnected(serving: Ser
 
 def test_a_client_that_does_not_read_misses_whole_packets(serving: Serving, whole: Whole) -> None:
     with serving(lock_step=False, speed=20.0) as served, served.connect() as lazy:
-        limit = time.monotonic() + 120
-        while served.port.counts()["missed"] < 50 and time.monotonic() < limit:
-            time.sleep(0.02)
-        assert served.port.counts()["missed"] >= 50
+        wait_until(lambda: served.port.counts()["missed"] >= 50)
         for _ in range(20):
             assert whole(lazy)[:13] == b"\x8d\xabRobotConfig"
 
@@ -236,19 +227,17 @@ def test_in_lock_step_time_stands_still_until_everybody_has_answered(
         with served.connect(1) as one, served.connect(2) as two:
             exchange(one, 1)
             whole(two)
+            one.sendall(ANSWER)  # time may have begun before the second was there: this then answers another packet
             time.sleep(0.1)
             standing = served.host.time
             two.sendall(ANSWER)
-            limit = time.monotonic() + 120
-            while served.host.time == standing and time.monotonic() < limit:
-                time.sleep(0.01)
-            assert served.host.time > standing
+            wait_until(lambda: served.host.time > standing)
 
 
 def test_a_client_that_hangs_in_lock_step_is_given_up(serving: Serving, exchange: Whole, whole: Whole) -> None:
     with serving(patience=0.3) as served, served.connect() as silent:
         whole(silent)
-        until(lambda: any("has not answered" in report.text for report in served.reports))
+        wait_until(lambda: any("has not answered" in report.text for report in served.reports))
         served.host.clock.patience = 600.0  # the next one may be kept from its turn
         with served.connect() as good:
             before = served.host.time

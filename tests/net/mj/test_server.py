@@ -6,8 +6,6 @@ import contextlib
 import importlib.util
 import re
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -20,78 +18,37 @@ from nutmeg.match.mj_game import MjGame
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.mj.percept import EFFECTORS
 from nutmeg.net.agents import AgentLimits
-from nutmeg.net.connection import Report
 from nutmeg.net.mj.server import MJ
-from nutmeg.net.simspark.server import Server, ServerSettings
-from nutmeg.net.simspark.sexpr import Unframer, framed
+from nutmeg.net.simspark.server import ServerSettings
 
-PATIENCE = 60.0
-"""How long anything may take on a busy computer [s]."""
+from ..conftest import Client, Served
+
 STAND = "".join(f"({name} 0 0 100 2 0)" for name in EFFECTORS["t1"]).encode() + b"(syn)"
 
 
-class Client:
-    """A client that waits for what it is sent."""
-
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-        self._reader, self._waiting = Unframer(10**6), list[bytes]()
-
-    def send(self, message: bytes) -> None:
-        self.socket.sendall(framed(message))
-
-    def receive(self) -> str:
-        while not self._waiting:
-            data = self.socket.recv(65536)
-            if not data:
-                raise EOFError
-            self._waiting += self._reader.feed(data)
-        return self._waiting.pop(0).decode("ascii")
-
-    def answer(self, message: bytes = b"(syn)") -> str:
-        self.send(message)
-        return self.receive()
-
-
-class Running:
-    """A synchronous server in a thread of its own."""
+class Running(Served):
+    """A synchronous server of a real game in a thread of its own."""
 
     def __init__(self, seats: dict[str, int], **limits: Any) -> None:
-        self.game = MjGame(load_rules("ssim26"), seed=3, seats=seats)
-        self.game.cycle({})
-        self.reports: list[Report] = []
+        game = MjGame(load_rules("ssim26"), seed=3, seats=seats)
+        game.cycle({})
         settings = ServerSettings(agent_port=0, monitor_port=0, pace="sync", limits=AgentLimits(**limits))
-        self.server = Server(self.game, settings, self.reports.append, MJ)
-        self._clients: list[Client] = []
-        self._thread = threading.Thread(target=self.server.run, daemon=True)
-        self._thread.start()
+        super().__init__(game, settings, MJ)
 
     def join(self, text: bytes) -> Client:
         """Connects an agent."""
-        client = Client(self.server.agent_port)
-        self._clients.append(client)
+        client = self.agent()
         client.send(text)
         return client
 
     def seat(self, text: bytes, players: int) -> Client:
         """Connects an agent and waits until so many play; nobody has answered meanwhile, so that no cycle begins."""
-        client, end = self.join(text), time.monotonic() + PATIENCE
-        while self.server.agents < players and time.monotonic() < end:
-            time.sleep(0.005)
-        return client
-
-    def monitor(self) -> Client:
-        client = Client(self.server.monitor_port)
-        self._clients.append(client)
+        client = self.join(text)
+        self.wait_until(lambda: self.server.agents >= players)
         return client
 
     def close(self) -> None:
-        for client in self._clients:
-            client.socket.close()
-        self.server.stop()
-        self._thread.join(PATIENCE)
-        assert not self._thread.is_alive()
-        self.server.close()
+        super().close()
         self.game.close()
 
 
@@ -119,7 +76,7 @@ def place(percept: str) -> list[float]:
 def test_an_agent_joins_stands_and_is_told_what_the_protocol_says() -> None:
     with running({"t1": 1}) as here:
         agent = here.join(b"(init T1 reds 1)")
-        first = agent.receive()
+        first = agent.text()
         assert "(tl reds)(sl 0)(sr 0)" in first
         assert "(p -3.0 21.0 0.673)" in first
         percepts = [agent.answer(STAND) for _ in range(60)]
@@ -130,7 +87,7 @@ def test_an_agent_joins_stands_and_is_told_what_the_protocol_says() -> None:
 def test_a_beam_counts_before_the_kick_off_and_not_during_play() -> None:
     with running({"t1": 1}) as here:
         agent = here.join(b"(init T1 reds 1)")
-        agent.receive()
+        agent.text()
         agent.answer(b"(beam 4 2 0)(syn)")
         assert place(agent.answer(STAND)) == pytest.approx([-4, 2], abs=0.01)
         trainer = here.monitor()
@@ -154,11 +111,11 @@ def test_a_beam_counts_before_the_kick_off_and_not_during_play() -> None:
 def test_who_cannot_play_is_told_so_in_the_log_and_disconnected(text: bytes, reason: str) -> None:
     with running({"t1": 2}) as here:
         first = here.join(b"(init T1 reds 1)")
-        first.receive()
+        first.text()
         refused = here.join(text)
         first.answer(STAND)
         with pytest.raises((EOFError, ConnectionError)):
-            refused.receive()
+            refused.text()
         assert any(reason in report.text for report in here.reports)
         assert height(first.answer(STAND)) > 0.5
 
@@ -166,7 +123,7 @@ def test_who_cannot_play_is_told_so_in_the_log_and_disconnected(text: bytes, rea
 def test_an_unknown_effector_hurts_nobody() -> None:
     with running({"t1": 1}) as here:
         agent = here.join(b"(init T1 reds 1)")
-        agent.receive()
+        agent.text()
         assert "torso_pos" in agent.answer(b"(xyz 1 2 3 4 5)(he9 1 2 3 4 5)(syn)")
         assert "torso_pos" in agent.answer(STAND)
         assert any("unknown effector 'xyz' of a T1" in report.text for report in here.reports)
@@ -175,7 +132,7 @@ def test_an_unknown_effector_hurts_nobody() -> None:
 def test_a_client_that_vanishes_leaves_its_robot_s_seat_to_the_next() -> None:
     with running({"t1": 2}) as here:
         stays = here.join(b"(init T1 reds 1)")
-        stays.receive()
+        stays.text()
         for _ in range(3):
             goes = here.seat(b"(init T1 blues 1)", 2)
             stays.answer(STAND)
@@ -189,31 +146,31 @@ def test_numbers_that_no_motor_can_bear_upset_only_their_own_robot() -> None:
     with running({"t1": 2}) as here:
         good = here.join(b"(init T1 reds 1)")
         wild = "".join(f"({name} 900000 900000 1e9 1e9 1e9)" for name in EFFECTORS["t1"]).encode() + b"(syn)"
-        good.receive()
+        good.text()
         bad = here.seat(b"(init T1 blues 1)", 2)
         good.answer(STAND)
-        bad.receive()
+        bad.text()
         for _ in range(100):
             good.send(STAND)
             bad.send(wild)
-            percept = good.receive()
-            assert "nan" not in bad.receive()
+            percept = good.text()
+            assert "nan" not in bad.text()
         assert 0.6 < height(percept) < 0.7
 
 
 def test_a_message_is_heard_by_others_and_not_by_its_speaker() -> None:
     with running({"t1": 2}) as here:
         one = here.join(b"(init T1 reds 1)")
-        one.receive()
+        one.text()
         two = here.seat(b"(init T1 blues 1)", 2)
         one.answer(STAND)
-        two.receive()
+        two.text()
         heard: dict[str, list[str]] = {"one": [], "two": []}
         for k in range(6):
             one.send(b"(SPK say 100 SGVsbG8=)(syn)" if k == 1 else STAND)
             two.send(STAND)
-            heard["one"].append(one.receive())
-            heard["two"].append(two.receive())
+            heard["one"].append(one.text())
+            heard["two"].append(two.text())
         assert ["(MIC hear )" in percept for percept in heard["one"]] == [False, False, True, False, False, False]
         assert ["SGVsbG8=" in percept for percept in heard["two"]] == [False, False, True, False, False, False]
 
@@ -221,11 +178,11 @@ def test_a_message_is_heard_by_others_and_not_by_its_speaker() -> None:
 def test_trainers_move_players_and_the_ball() -> None:
     with running({"t1": 1}) as here:
         agent, trainer = here.join(b"(init T1 reds 1)"), here.monitor()
-        agent.receive()
+        agent.text()
         trainer.send(b"(playMode PlayOn)(agent (unum 1)(team reds)(move 3 4 0.7 90))(ball (pos 1 2 0.11)(vel 1 0 0))")
         for _ in range(4):
             percept = agent.answer(STAND)
-        assert trainer.receive().startswith("((RSMP 1 0)((gt 1 0)")
+        assert trainer.text().startswith("((RSMP 1 0)((gt 1 0)")
         assert place(percept) == pytest.approx([3, 4], abs=0.1)
         assert here.game.world.ball[0] > 1.0
 
@@ -281,7 +238,7 @@ def test_a_polite_agent_plays_on_among_hundreds_of_malformed_messages() -> None:
     # Rogues that joined and never answer would hold a synchronous server up: they are given little time.
     with running({"t1": 3, "k1": 2}, patience=0.2, handshake=1.0) as here:
         polite = here.join(b"(init T1 reds 1)")
-        polite.receive()
+        polite.text()
         rogues: list[socket.socket | None] = [None] * 12
         ports = (here.server.agent_port, here.server.monitor_port)
         percepts = [polite.answer(STAND)]

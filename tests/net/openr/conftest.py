@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -65,11 +64,3 @@ def serving(
 @pytest.fixture(name="serve")
 def _serve() -> Serve:
     return serving
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    """Waits for something that happens in the server's thread."""
-    end = time.monotonic() + 120
-    while not done():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.005)

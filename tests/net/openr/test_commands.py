@@ -64,7 +64,7 @@ def test_a_command_vector_has_its_documented_bytes() -> None:
 
 
 @given(vectors)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_command_vector_comes_back_as_it_was(vector: CommandVector) -> None:
     (packet,) = PacketReader(16384).feed(commands_packet(vector, sequence=1))
     assert packet.type == PacketType.COMMANDS
@@ -72,7 +72,7 @@ def test_a_command_vector_comes_back_as_it_was(vector: CommandVector) -> None:
 
 
 @given(vectors, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_damaged_command_vector_is_read_or_refused(vector: CommandVector, data: st.DataObject) -> None:
     body = bytearray(commands_packet(vector)[32:])
     for _ in range(data.draw(st.integers(1, 4))):

@@ -97,7 +97,7 @@ def test_a_status_has_its_documented_bytes() -> None:
 
 
 @given(st.lists(st.binary(max_size=40), max_size=8), st.lists(st.integers(1, 50), min_size=1, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_packets_come_out_of_a_stream_however_it_is_cut(bodies: list[bytes], cuts: list[int]) -> None:
     packets = [Packet(type=k, sequence=k, model=7, time=k, body=body) for k, body in enumerate(bodies)]
     stream = b"".join(packet.pack() for packet in packets)
@@ -126,7 +126,7 @@ def test_a_header_without_sense_loses_the_stream(at: int, value: bytes, problem:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     reader = PacketReader(longest=128)
     packets = reader.feed(data)
@@ -210,7 +210,7 @@ def test_a_sensor_packet_has_every_value_at_its_documented_place(name: str) -> N
 
 
 @given(st.integers(0, 2**32 // 4 - 1), st.integers(0, 2**63), st.binary(max_size=128), st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_a_sensor_packet_tells_comes_back(sequence: int, time: int, optional: bytes, seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = model_named("ers7")
@@ -265,7 +265,7 @@ def test_a_picture_of_the_wrong_size_is_refused() -> None:
 
 
 @given(arrays(np.uint8, (7, 5, 3)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_colours_are_those_of_the_printed_formula(picture: np.ndarray) -> None:
     planes = ycrcb(picture)
     red, green, blue = (picture[..., k].astype(float) for k in range(3))

@@ -26,7 +26,8 @@ from nutmeg.net.openr.packets import Event, Packet, PacketReader, PacketType
 from nutmeg.net.openr.port import LIMITS, OpenrConnection, OpenrPort
 from nutmeg.recording import Recording
 
-from .conftest import Serve, wait_until
+from ...conftest import wait_until
+from .conftest import Serve
 
 LEGS = [f"{leg}:{joint}" for leg in ("LFr", "RFr", "LBk", "RBk") for joint in ("rotor", "elvtr", "knee")]
 

@@ -109,7 +109,7 @@ def test_a_message_full_of_problems_is_not_read_to_its_end() -> None:
     assert len(orders.problems) == effectors.MAX_PROBLEMS + 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(message=MESSAGES, joints=st.sampled_from([22, 24]))
 def test_nothing_raises_and_no_speed_is_infinite(message: bytes, joints: int) -> None:
     action = read_orders(message, joints).action
@@ -121,7 +121,7 @@ def test_nothing_raises_and_no_speed_is_infinite(message: bytes, joints: int) ->
     assert action.say is None or len(action.say) <= 20
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(message=MESSAGES)
 def test_the_quick_way_of_reading_finds_what_the_thorough_one_does(message: bytes) -> None:
     quick, thorough = read_orders(message, 22), effectors._read_slowly(message, 22)
@@ -137,7 +137,6 @@ def test_the_quick_way_of_reading_finds_what_the_thorough_one_does(message: byte
         np.testing.assert_array_equal(quick.action.speeds, thorough.action.speeds)
 
 
-@settings(deadline=None)
 @given(
     speeds=st.none() | st.lists(st.floats(-9, 9) | st.just(np.nan), min_size=22, max_size=22),
     say=st.none()
@@ -166,7 +165,6 @@ def test_several_answers_in_a_cycle_are_one() -> None:
     assert merged(first, Action(syn=True)).speeds is first.speeds
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(EFFECTORS), st.integers(-(10**9), 10**9), st.integers(0, 9)), min_size=1, max_size=30
@@ -229,7 +227,6 @@ def test_motors_may_be_followed_by_syn_and_by_nothing_else() -> None:
         assert read_motors(text, 22) is None, text
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_upset_the_reader_of_motors(data: bytes) -> None:
     for text, joints in ((data, 22), (b"(he1 " + data, 24)):

@@ -7,7 +7,6 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,12 @@ import pytest
 from nutmeg.match.game import Game
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.physical.percept import EFFECTORS
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.simspark.agent import Agent
-from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import framed
+
+from ...conftest import resident
 
 VALID = (
     b"(scene rsg/agent/nao/nao_hetero.rsg 3)",
@@ -107,7 +108,7 @@ class Harassment:
 def real_game(pace: str) -> Iterator[tuple[Server, threading.Thread]]:
     """A served game with physics."""
     game = Game(load_rules("sim3d"), seed=3, seats=4)
-    patient = SparkLimits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
+    patient = AgentLimits(unsent=1 << 24, handshake=120.0)  # the polite one may be kept from its turn
     settings = ServerSettings(agent_port=0, monitor_port=0, pace=pace, limits=patient)  # type: ignore[arg-type]
     with game, Server(game, settings) as server:
         thread = threading.Thread(target=server.run)
@@ -129,12 +130,6 @@ def polite_times(agent: Agent, done: threading.Event, least: int) -> list[float]
         assert np.isfinite(percept.angles).all()
         agent.send(b"(he1 0.1)(syn)")
     return times
-
-
-def resident() -> float:
-    """Memory of this process, MB."""
-    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("VmRSS"))
-    return float(line.split()[1]) / 1e3
 
 
 def harass(messages: int, clients: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.net.simspark.agents import SparkLimits
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.simspark.sexpr import framed
 
 Serve = Callable[..., Any]
@@ -64,7 +64,7 @@ def test_a_web_browser_is_sent_away(serve: Serve) -> None:
 
 
 def test_messages_without_sense_are_the_end_after_a_while(serve: Serve) -> None:
-    served = serve(cycle=QUICK, limits=SparkLimits(broken_messages=20))
+    served = serve(cycle=QUICK, limits=AgentLimits(broken_messages=20))
     polite, babbler = served.agent(), served.agent()
     polite.enter()
     for junk in (b"((((((((((", b"\x00\xff" * 50, b")", b"hello") * 6:
@@ -72,7 +72,7 @@ def test_messages_without_sense_are_the_end_after_a_while(serve: Serve) -> None:
     assert babbler.ended()
     assert_plays_on(polite)
     assert "it sent 20 messages without sense" in served.texts("left")
-    assert len(served.texts("problem")) == SparkLimits().reported_problems
+    assert len(served.texts("problem")) == AgentLimits().reported_problems
 
 
 def test_unknown_effectors_and_impossible_numbers_are_told_and_survived(serve: Serve) -> None:
@@ -87,7 +87,7 @@ def test_unknown_effectors_and_impossible_numbers_are_told_and_survived(serve: S
 
 
 def test_one_who_never_reads_is_disconnected_and_others_play_on(serve: Serve) -> None:
-    served = serve(cycle=0.02, limits=SparkLimits(unsent=8192, socket_buffer=4096))
+    served = serve(cycle=0.02, limits=AgentLimits(unsent=8192, socket_buffer=4096))
     polite, deaf = served.agent(), served.agent()
     polite.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # it may be kept from reading for seconds
     deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -107,7 +107,7 @@ def test_one_who_never_reads_is_disconnected_and_others_play_on(serve: Serve) ->
     ],
 )
 def test_a_flood_is_held_up_and_then_ended(serve: Serve, flood: bytes, reason: str) -> None:
-    served = serve(cycle=QUICK, limits=SparkLimits(sustained=256))
+    served = serve(cycle=QUICK, limits=AgentLimits(sustained=256))
     polite, flooder = served.agent(), served.agent()
     polite.enter()
     flooder.enter(team="Flooders")
@@ -118,7 +118,7 @@ def test_a_flood_is_held_up_and_then_ended(serve: Serve, flood: bytes, reason: s
 
 
 def test_a_flood_does_not_stop_a_synchronous_server(serve: Serve) -> None:
-    served = serve(pace="sync", limits=SparkLimits(messages_at_once=1_000_000))
+    served = serve(pace="sync", limits=AgentLimits(messages_at_once=1_000_000))
     polite, flooder = served.agent(), served.agent()
     flooder.send(SCENE)
     flooder.percept()
@@ -129,7 +129,7 @@ def test_a_flood_does_not_stop_a_synchronous_server(serve: Serve) -> None:
 
 
 def test_half_a_message_and_half_a_handshake_are_not_waited_for(serve: Serve) -> None:
-    served = serve(pace="sync", limits=SparkLimits(handshake=1000.0))
+    served = serve(pace="sync", limits=AgentLimits(handshake=1000.0))
     polite, silent, half, undecided = (served.agent() for _ in range(4))
     polite.enter()
     half.send_raw(framed(SCENE)[:20])
@@ -150,7 +150,7 @@ def test_half_a_message_and_half_a_handshake_are_not_waited_for(serve: Serve) ->
 
 
 def test_one_who_does_not_answer_is_waited_for_only_so_long(serve: Serve) -> None:
-    served = serve(pace="sync", limits=SparkLimits(patience=1000.0))
+    served = serve(pace="sync", limits=AgentLimits(patience=1000.0))
     polite, asleep = served.agent(), served.agent()
     polite.enter()
     asleep.send(SCENE, b"(init (unum 0)(teamname Sleepers))")
@@ -166,7 +166,7 @@ def test_one_who_does_not_answer_is_waited_for_only_so_long(serve: Serve) -> Non
 
 
 def test_only_so_many_connections_are_open_at_once(serve: Serve) -> None:
-    served = serve(cycle=QUICK, limits=SparkLimits(agents=3))
+    served = serve(cycle=QUICK, limits=AgentLimits(agents=3))
     polite = served.agent()
     polite.enter()
     crowd = [served.agent() for _ in range(10)]
@@ -181,7 +181,7 @@ def refused(client: Any) -> bool:
 
 
 def test_hundreds_of_connections_come_and_go(serve: Serve) -> None:
-    served = serve(cycle=QUICK, limits=SparkLimits(unsent=1 << 24))  # the polite one does not read meanwhile
+    served = serve(cycle=QUICK, limits=AgentLimits(unsent=1 << 24))  # the polite one does not read meanwhile
     polite = served.agent()
     polite.enter()
     for k in range(200):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nutmeg.base.arrays import Floats
@@ -197,7 +197,6 @@ NEAR_HALVES = st.integers(-10_000_000, 10_000_000).map(lambda n: (n + 0.5) / 100
 """Numbers whose hundredfold rounds to a half, though they are not exactly there."""
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.floats(), HALVES, NEAR_HALVES), max_size=20))
 def test_numbers_are_written_as_c_writes_them(values: list[float]) -> None:
     template = b"(pol" + b" \0" * len(values) + b")"

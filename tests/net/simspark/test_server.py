@@ -17,8 +17,8 @@ import pytest
 from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.net.agents import AgentLimits
 from nutmeg.net.simspark.agent import Agent, play_crowd
-from nutmeg.net.simspark.agents import SparkLimits
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 Serve = Callable[..., Any]
@@ -90,7 +90,7 @@ def test_an_agent_beyond_the_seats_is_refused_and_the_others_play_on(serve: Serv
 
 
 def test_an_agent_may_throw_the_answer_to_its_entry_away(serve: Serve) -> None:
-    agent = serve(pace="sync", limits=SparkLimits(newcomers=0.0)).agent()
+    agent = serve(pace="sync", limits=AgentLimits(newcomers=0.0)).agent()
     agent.send(b"(scene rsg/agent/nao/nao.rsg)")
     agent.percept()
     agent.send(b"(init (unum 4)(teamname Thrifty))")
@@ -221,7 +221,7 @@ def test_a_monitor_sees_everything_and_then_what_changes(serve: Serve, game: Any
 
 
 def test_trainers_are_obeyed_even_if_they_never_read(serve: Serve, game: Any) -> None:
-    served = serve(cycle=QUICK, limits=SparkLimits(socket_buffer=4096))
+    served = serve(cycle=QUICK, limits=AgentLimits(socket_buffer=4096))
     agent, trainer = served.agent(), served.monitor()
     agent.enter(number=7)
     while served.game.cycles < 200:

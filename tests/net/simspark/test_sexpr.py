@@ -28,7 +28,6 @@ def depth(expression: Expression) -> int:
     return 0 if isinstance(expression, bytes) else 1 + max(map(depth, expression), default=0)
 
 
-@settings(deadline=None)
 @given(trees=st.lists(TREES, max_size=5))
 def test_what_is_written_is_read_back(trees: list[Expression]) -> None:
     reading = sexpr.parse(b" ".join(map(written, trees)), max_depth=100)
@@ -51,7 +50,7 @@ def test_reading_ends_where_the_sense_does_and_says_why(message: bytes, whole: l
     assert reading.problem == problem
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(message=JUNK)
 def test_junk_never_raises_and_what_is_read_of_it_is_bounded(message: bytes) -> None:
     reading = sexpr.parse(message, max_depth=5, max_words=100)
@@ -64,7 +63,6 @@ def test_what_is_no_finite_number_is_none(word: Expression) -> None:
     assert sexpr.number(word) is None
 
 
-@settings(deadline=None)
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_read_exactly(value: float) -> None:
     found = sexpr.number(repr(value).encode())
@@ -81,7 +79,6 @@ def test_the_length_is_four_bytes_with_the_big_end_first() -> None:
     assert framed(b"(syn)") == b"\x00\x00\x00\x05(syn)"
 
 
-@settings(deadline=None)
 @given(messages=MESSAGES, places=st.lists(st.integers(0, 600), max_size=12))
 def test_messages_arrive_whole_however_the_stream_is_cut(messages: list[bytes], places: list[int]) -> None:
     unframer = Unframer(longest=64)
@@ -108,7 +105,7 @@ def test_a_message_that_never_ends_occupies_no_more_than_it_may() -> None:
     assert len(unframer._kept) == 67
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(pieces=st.lists(st.binary(max_size=200), max_size=20))
 def test_random_bytes_neither_raise_nor_pile_up(pieces: list[bytes]) -> None:
     unframer = Unframer(longest=64)

@@ -132,7 +132,7 @@ def test_an_impossible_command_is_not_carried_out(message: bytes) -> None:
     assert noted.calls == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(message=st.lists(LIKELY, max_size=5).map(b"".join) | st.binary(max_size=200))
 def test_nothing_raises_and_problems_are_bounded(message: bytes) -> None:
     noted = Noted()

@@ -10,7 +10,7 @@ import pytest
 
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble
-from nutmeg.model.lights import Light, lighting_names, load_lights
+from nutmeg.model.field import Light, lighting_names, load_lights
 from nutmeg.sim.cameras import Quality, RobotCamera, SceneRenderer, camera_names, camera_size, scene_cameras
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import functools
 import io
 import operator
 import time
@@ -18,19 +19,16 @@ from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.furniture import seconds_of
 from nutmeg.view.pages.process import start_viewer_process
 
+from ...conftest import wait_until
+
+until = functools.partial(wait_until, every=0.1)
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def shown_time(page: Any) -> float:
     """The time on the clock of the time bar, seconds."""
     return seconds_of(page.get_by_label("Clock").input_value())
-
-
-def until(true: Callable[[], Any], patience: float = 180.0) -> None:
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.1)
 
 
 def at_rest(look: Callable[[], Any], same: Callable[[Any, Any], bool] = operator.eq, seconds: float = 1.0) -> Any:

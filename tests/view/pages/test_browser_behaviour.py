@@ -5,8 +5,7 @@ Clicks are dispatched to what is clicked, as in the tests of the match's page.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,11 @@ from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.view.pages.orders import Inbox
-from nutmeg.view.pages.process import start_viewer_process
+from nutmeg.view.pages.process import Controls, start_viewer_process
+
+from ...conftest import wait_until
+
+until = functools.partial(wait_until, every=0.2)
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,13 +34,6 @@ BRIGHTNESS = """images => images.filter(image => image.naturalWidth === 320).map
 """Means of the colours of all camera pictures; one that is black has 64, for its opacity."""
 
 
-def until(true: Callable[[], Any], patience: float = 180.0) -> None:
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.2)
-
-
 def test_a_page_shows_cameras_and_beliefs_and_goes_on_cycle_by_cycle(browser_page: Any, tmp_path: Path) -> None:
     page, path, inbox = browser_page, tmp_path / "live.nutmeg", Inbox()
     rules = load_rules("spl2011").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.5)
@@ -48,7 +44,7 @@ def test_a_page_shows_cameras_and_beliefs_and_goes_on_cycle_by_cycle(browser_pag
     driver.run(30)
     held: list[float] = []
     inbox.on_pace, inbox.on_step = held.append, driver.cycle
-    with game, start_viewer_process(path, port=0, live=True, inbox=inbox, pace=1.0) as viewer:
+    with game, start_viewer_process(path, port=0, live=True, controls=Controls(inbox=inbox, pace=1.0)) as viewer:
         page.goto(viewer.url)
         page.locator("#nutmeg-board").wait_for()
         page.locator("[data-nutmeg-mind=left1]").wait_for(state="attached")

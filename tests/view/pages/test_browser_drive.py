@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nutmeg.recording import Recording
+
+from ...conftest import wait_until
+
+until = functools.partial(wait_until, every=0.2)
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STANDS = (0.0, 0.0, 0.0)
@@ -82,13 +86,6 @@ def walking(process: Walking) -> Walking:
     process.seen = 0
     process.seen = len(process.events())
     return process
-
-
-def until(true: Callable[[], Any], patience: float = 180.0) -> None:
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.2)
 
 
 def typed(field: Any, number: str) -> bool:

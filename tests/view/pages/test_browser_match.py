@@ -6,9 +6,8 @@ click waits for several.
 
 from __future__ import annotations
 
+import functools
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,13 @@ import pytest
 
 from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.orders import Inbox
-from nutmeg.view.pages.process import start_viewer_process
+from nutmeg.view.pages.process import Controls, start_viewer_process
+
+from ...conftest import wait_until
+
+until = functools.partial(wait_until, every=0.2)
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-def until(true: Callable[[], Any], patience: float = 180.0) -> None:
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.2)
 
 
 def board(page: Any) -> str:
@@ -81,7 +77,7 @@ def test_pause_and_speed_of_the_live_page_are_those_of_the_match(
     shutil.copytree(match_path, growing)
     manifest = growing / "manifest.toml"
     manifest.write_text(manifest.read_text(encoding="utf-8").replace("finished = true", "finished = false"))
-    with start_viewer_process(growing, port=0, live=True, inbox=inbox, pace=1.0) as viewer:
+    with start_viewer_process(growing, port=0, live=True, controls=Controls(inbox=inbox, pace=1.0)) as viewer:
         page.goto(viewer.url)
         page.locator("#nutmeg-board").wait_for()
         press(page, "Pause")

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from nutmeg.base.errors import NutmegError
-from nutmeg.view.pages.process import start_viewer_process
+from nutmeg.view.pages.process import Controls, start_viewer_process
 
 
 def gone(pid: int, seconds: float = 120.0) -> bool:
@@ -55,7 +55,8 @@ def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Pat
     from nutmeg.view.pages.orders import Drive, Inbox
 
     inbox = Inbox()
-    with start_viewer_process(recorded, port=0, drive=Drive(robot="a", top=(0.5, 0.3, 1.0)), inbox=inbox) as viewer:
+    controls = Controls(inbox=inbox, drive=Drive(robot="a", top=(0.5, 0.3, 1.0)))
+    with start_viewer_process(recorded, port=0, controls=controls) as viewer:
         with urllib.request.urlopen(viewer.url, timeout=120) as answer:
             assert answer.status == 200
         assert inbox.take() == []

@@ -21,8 +21,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.base.settings import read_cached
+from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import names_in, read_named
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 
@@ -586,16 +586,12 @@ class Rules:
 
 def rule_books() -> list[str]:
     """The rule books that come with Nutmeg."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return names_in(FOLDER)
 
 
 def load_rules(name: str | Path) -> Rules:
     """A built-in rule book by name, or a user's by the path of its TOML file."""
-    if str(name) in rule_books():
-        return read_cached(FOLDER / f"{name}.toml", Rules)
-    if Path(name).suffix == ".toml":
-        return read_cached(Path(name), Rules)
-    raise UnknownNameError("rule book", str(name), rule_books())
+    return read_named(name, FOLDER, Rules, "rule book")
 
 
 def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:

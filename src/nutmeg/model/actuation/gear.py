@@ -4,7 +4,7 @@ The motor turns a rotor of its own; a fixed tendon measures how far the rotor is
 spring has a dead band as wide as the play (two numbers for `springlength`): within it the rotor is free, beyond
 it both push each other with the gear's stiffness and damping. The engine integrates springs explicitly, which
 is stable while stiffness dt² is below four times the inertia on the softer side; the joint's side therefore has
-an armature of at least stiffness dt²/2 (see `smallest_inertia`): 0.25 g m² at 1 ms, 4 g m² at 4 ms for a
+an armature of at least stiffness dt²/2 (see `_smallest_inertia`): 0.25 g m² at 1 ms, 4 g m² at 4 ms for a
 stiffness of 500 N m/rad, against 5 to 12 g m² of the rotor itself.
 """
 
@@ -38,7 +38,7 @@ SMALLEST_ROTOR = 1e-3
 """Armature of a rotor whose servo gives none [kg m²]."""
 
 
-def smallest_inertia(stiffness: float, timestep: float) -> float:
+def _smallest_inertia(stiffness: float, timestep: float) -> float:
     """The inertia with which a spring is stable at a step, with room to spare [kg m²]."""
     return stiffness * timestep**2 / 2
 
@@ -46,7 +46,7 @@ def smallest_inertia(stiffness: float, timestep: float) -> float:
 def add_gear(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, gear: Gear, timestep: float) -> mujoco.MjsJoint:
     """Puts a gear between a joint and its motor; returns the joint on the motor's side."""
     hinge = add_rotor(joint, MOTOR_SIDE_SUFFIX, SMALLEST_ROTOR)
-    joint.armature = max(LINK_INERTIA, smallest_inertia(gear.stiffness, timestep))
+    joint.armature = max(LINK_INERTIA, _smallest_inertia(gear.stiffness, timestep))
     spring = spec.add_tendon(name=joint.name + ".gear")
     spring.wrap_joint(hinge.name, 1.0)
     spring.wrap_joint(joint.name, -1.0)
@@ -186,5 +186,5 @@ def add_bend(half: mujoco.MjsBody, flex: Flex, timestep: float) -> None:
     for suffix, axis in zip(BEND_SUFFIXES, (first, np.cross(along, first)), strict=True):
         hinge = half.add_joint(name=half.name + suffix, type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
         hinge.stiffness[0], hinge.damping[0], hinge.frictionloss = flex.stiffness, flex.damping, flex.friction
-        hinge.armature = smallest_inertia(flex.stiffness, timestep)
+        hinge.armature = _smallest_inertia(flex.stiffness, timestep)
         hinge.solimp_friction = list(HARD_FRICTION_IMPEDANCE)

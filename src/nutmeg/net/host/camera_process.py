@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.lights import Light
+    from nutmeg.model.field import Light
 
 
 SLOTS = 4

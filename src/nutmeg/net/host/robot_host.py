@@ -28,10 +28,16 @@ long as clients answer within a period. Everything but cameras and the recording
 **Tasks** are `sense`, the ports by their names, `motors`, `record`, `cameras` and `dynamics` (physics). Cameras are
 drawn in a process of their own (`host.cameras`), the recording is written by a thread of its own: neither delays
 dynamics. Physics is stepped at 4 ms (`HostSettings.timestep`); all periods must be multiples of it.
+
+**Time** is kept by a `HostClock`, which serves clients while it waits. In *real time* a stretch of simulated time
+begins when the wall clock has reached it. In *lock-step* it begins when every connected client has answered what it was
+last sent; with too few clients, time stands still. A client that is silent for longer than `patience` is no longer
+waited for (`overdue` is called with its name): one that hangs holds up nobody for ever.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -46,11 +52,10 @@ from nutmeg.base.errors import RecordingError, UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.net.host.cameras import CameraFeed, NoCameras, Picture
-from nutmeg.net.host.clock import HostClock
 from nutmeg.net.host.robot import HostedRobot
 from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Channel
-from nutmeg.sim.pace import ON_TIME_TOLERANCE
+from nutmeg.sim.pace import ON_TIME_TOLERANCE, RealTime
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
 from nutmeg.sim.worlds import Worlds
@@ -61,6 +66,108 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
     Source = tuple[Channel, Callable[[], Floats]]
+
+MAX_LATENESS = 0.25
+"""A run that is later than this does not try to catch up [s]."""
+CHECK_PERIOD = 0.25
+"""How often a run that waits for clients looks around [s]."""
+SELECT_RESOLUTION = 1e-3
+"""Selectors wait in steps of this [s]; what is left is slept."""
+
+
+class HostClock(RealTime):
+    """Serves sockets until simulated time may go on.
+
+    Args:
+        loop: served while waiting.
+        waiting: names of the clients that have not answered yet.
+        clients: how many clients there are.
+        lock_step: whether to wait for clients instead of for the wall clock.
+        needed: clients without which lock-step does not begin.
+        speed: simulated seconds per second, in real time.
+        patience: how long a client may be silent in lock-step [s].
+        overdue: called with the names of clients that were silent for too long.
+    """
+
+    def __init__(
+        self,
+        loop: SocketLoop,
+        *,
+        waiting: Callable[[], Sequence[str]],
+        clients: Callable[[], int],
+        lock_step: bool = False,
+        needed: int = 1,
+        speed: float = 1.0,
+        patience: float = 10.0,
+        overdue: Callable[[Sequence[str]], None] = lambda _names: None,
+    ) -> None:
+        super().__init__(speed, slack=MAX_LATENESS)
+        self.lock_step, self.needed, self.patience = lock_step, needed, patience
+        self.late = 0
+        """Stretches that came to an end more than a millisecond after they should have."""
+        self.late_by_itself = 0
+        """Those among them in which this thread computed for longer than the stretch lasted; the others were late
+        because the computer had other things to do."""
+        self.stretches = 0
+        self._loop, self._waiting, self._clients, self._overdue = loop, waiting, clients, overdue
+        self._computed = self._last = 0.0
+
+    def start(self, now: float) -> None:
+        """Takes the present moment as simulated time `now`."""
+        super().start(now)
+        self._computed, self._last = time.thread_time(), now
+
+    def due(self, now: float) -> float:
+        """When simulated time `now` is due by the wall clock (`time.monotonic`); in lock-step, at once [s]."""
+        return time.monotonic() if self.lock_step else super().due(now)
+
+    def keep(self, now: float) -> None:
+        """Serves clients until `now` is due, at least once; a task of the schedule."""
+        self.stretches += 1
+        self._loop.serve(0.0)
+        if self.lock_step:
+            self._wait_for_clients()
+        else:
+            self._keep_time(now)
+
+    def wait(self, now: float) -> bool:  # noqa: ARG002
+        """Goes on at once, as `keep` does the waiting; False ends the run."""
+        return not self._ended
+
+    def end(self) -> None:
+        """Ends the run at its next wait."""
+        super().end()
+        self._loop.wake()
+
+    def _keep_time(self, now: float) -> None:
+        due = self.due(now)
+        while not self._ended and (left := due - time.monotonic()) > 0:
+            whole = math.floor(left / SELECT_RESOLUTION) * SELECT_RESOLUTION
+            if whole > SELECT_RESOLUTION:
+                self._loop.serve(whole - SELECT_RESOLUTION / 2)
+            else:
+                time.sleep(left)
+        computed = time.thread_time()
+        self.note_lateness(now)
+        self.late += self._behind
+        self.late_by_itself += self._behind and computed - self._computed > (now - self._last) / self.speed
+        self._computed, self._last = computed, now
+
+    def _wait_for_clients(self) -> None:
+        patience_ends = time.monotonic() + self.patience
+        while not self._ended:
+            if self._clients() < self.needed:
+                self._loop.serve(CHECK_PERIOD)
+                patience_ends = time.monotonic() + self.patience
+                continue
+            missing = self._waiting()
+            if not missing:
+                return
+            left = patience_ends - time.monotonic()
+            if left <= 0:
+                self._overdue(missing)
+                return
+            self._loop.serve(min(left, CHECK_PERIOD))
 
 
 @dataclass(kw_only=True)
@@ -124,7 +231,7 @@ CLOSING_PATIENCE = 30.0
 """How long the end waits for the disk [s]."""
 
 
-class HostRecording:
+class _HostRecording:
     """A recording of world 0, written by a thread of its own: the simulation only copies numbers.
 
     Rows wait in a bounded queue. Where the disk cannot keep up, rows are left out and counted; events never are.
@@ -304,7 +411,7 @@ class RobotHost(Closing):
                 timestep=settings.timestep,
             )
         )
-        self.worlds = TimedWorlds(scene)
+        self.worlds = _TimedWorlds(scene)
         """The world; one of them."""
         if settings.settle:
             self.worlds.advance(settings.settle)
@@ -323,7 +430,7 @@ class RobotHost(Closing):
             overdue=self._give_up,
         )
         self.ports: list[Port] = []
-        self.recording: HostRecording | None = None
+        self.recording: _HostRecording | None = None
         try:
             for port in ports:
                 self.ports.append(port)
@@ -416,7 +523,7 @@ class RobotHost(Closing):
             channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS)
             self._more.append((channel, lambda t=times: _numbers(t)))  # type: ignore[misc]
         config = {"command": "serve", "ports": [port.name for port in self.ports], "lock_step": settings.lock_step}
-        self.recording = HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
+        self.recording = _HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
         self._schedule.every(settings.record_period, self._timed(task, self.recording.sample), name="record")
 
     def _each_robot(self, period: float, run: Callable[[HostedRobot, float], None]) -> Callable[[float], None]:
@@ -455,7 +562,7 @@ class RobotHost(Closing):
         return turn
 
 
-class TimedWorlds(Worlds):
+class _TimedWorlds(Worlds):
     """A world whose steps are measured."""
 
     times: TaskTimes | None = None

@@ -14,27 +14,30 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from nutmeg.base.arrays import Bytes, Floats, Ints
-from nutmeg.base.kernels import kernel
 from nutmeg.match.worlds.mj.percept import EFFECTORS, MOTOR_NUMBERS, ROBOTS, Action
 from nutmeg.net.simspark import sexpr
-from nutmeg.net.simspark.effectors import MAX_PROBLEMS, MAX_TEAM_NAME, find_column, name_key, read_number
+from nutmeg.net.simspark.effectors import (
+    MAX_TEAM_NAME,
+    MOTORS,
+    NO_MOTORS,
+    SYN,
+    Draft,
+    merged_motors,
+    name_key,
+    read_motor_text,
+)
 from nutmeg.net.simspark.sexpr import Expression
 
 MAX_WORDS = 1024
 """Words and parentheses in a message; all motors have about 190."""
 MAX_SPEECH = 1024
 """Longest message that is decoded [bytes of base64]; who hears at most ten bytes needs sixteen."""
-_OPEN, _CLOSE, _SPACE = (ord(letter) for letter in "() ")
-_SYN_KEY = name_key("syn)")
 _KEYS = {robot: np.array([name_key(name) for name in names], np.int64) for robot, names in EFFECTORS.items()}
 _COLUMNS = {robot: {name.encode(): k for k, name in enumerate(names)} for robot, names in EFFECTORS.items()}
-_PLAIN, _PLAIN_WITH_SYN = 1, 2
 
 
 class Entry(NamedTuple):
@@ -76,19 +79,16 @@ def read_entry(message: bytes) -> Entry | str:
 def read_orders(message: bytes, robot: str) -> Orders:
     """The orders in a message to a robot."""
     motors = np.empty((len(_KEYS[robot]), MOTOR_NUMBERS))
-    found = _read_motors(np.frombuffer(message, np.uint8), _KEYS[robot], motors)
-    if found:  # nearly always
-        return Orders(Action(motors=motors, syn=found == _PLAIN_WITH_SYN))
+    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS[robot], MOTOR_NUMBERS, motors.ravel())
+    if found != NO_MOTORS:  # nearly always
+        return Orders(Action(motors=motors if found & MOTORS else None, syn=found >= SYN))
     return _read_slowly(message, robot)
 
 
 def merged(first: Action, second: Action) -> Action:
     """Two answers within one cycle as one: what the second does not mention stays as the first has it."""
-    motors = second.motors if first.motors is None else first.motors
-    if first.motors is not None and second.motors is not None:
-        motors = np.where(np.isnan(second.motors[:, :1]), first.motors, second.motors)
     return Action(
-        motors=motors,
+        motors=merged_motors(first.motors, second.motors),
         beam=first.beam if second.beam is None else second.beam,
         say=first.say if second.say is None else second.say,
         syn=first.syn or second.syn,
@@ -98,67 +98,30 @@ def merged(first: Action, second: Action) -> Action:
 def _read_slowly(message: bytes, robot: str) -> Orders:
     """The same for messages that have more than plain motors in them."""
     draft = _Draft(robot)
-    parsed = sexpr.parse(message.rstrip(b"\0"), max_words=MAX_WORDS)
-    for expression in parsed.expressions:
-        draft.add(expression)
-        if len(draft.problems) >= MAX_PROBLEMS:
-            draft.problems.append("the rest of the message was not read")
-            break
-    if parsed.problem is not None:
-        draft.problems.append(f"the message has {parsed.problem}")
-        draft.broken = True
+    draft.read(message.rstrip(b"\0"), MAX_WORDS)
     motors = np.array(draft.motors) if draft.moved else None
     action = Action(motors=motors, beam=draft.beam, say=draft.say, syn=draft.syn)
     return Orders(action, tuple(draft.problems), draft.broken)
 
 
-class _Draft:
+class _Draft(Draft):
     """Orders while they are read."""
 
-    def __init__(self, robot: str) -> None:
-        self._columns = _COLUMNS[robot]
-        self._robot = robot
-        self.motors = [[math.nan] * MOTOR_NUMBERS for _ in self._columns]
-        self.moved = self.syn = self.broken = False
-        self.beam: tuple[float, float, float] | None = None
-        self.say: tuple[float, bytes] | None = None
-        self.problems: list[str] = []
+    example = "(he1 0 0 20 0.5 0)"
 
-    def add(self, expression: Expression) -> None:
-        """Takes up one effector, or notes why not."""
-        if not isinstance(expression, list) or not expression or not isinstance(expression[0], bytes):
-            self.broken = True
-            self.problems.append(f"{sexpr.shown(expression)} is not an effector; they look like (he1 0 0 20 0.5 0)")
-            return
-        name, values = expression[0], expression[1:]
-        if name in self._columns:
-            self._motor(name, values)
-        elif name == b"syn":
-            self.syn = True
-        elif name == b"beam":
-            self._beam(values)
-        elif name == b"SPK":
+    def __init__(self, robot: str) -> None:
+        wanted = "five finite numbers: degrees, degrees/s, kp, kd, N m"
+        super().__init__(_COLUMNS[robot], MOTOR_NUMBERS, wanted)
+        self._robot = robot
+        self.say: tuple[float, bytes] | None = None
+
+    def _other(self, name: bytes, values: list[Expression]) -> None:
+        if name == b"SPK":
             self._speak(values)
         elif name == b"init":
             self.problems.append("a second (init ...)")
         else:
             self.problems.append(f"unknown effector {sexpr.shown(name)} of a {self._robot.upper()}")
-
-    def _motor(self, name: bytes, values: list[Expression]) -> None:
-        found = sexpr.numbers(values, MOTOR_NUMBERS)
-        if found is None:
-            wanted = "five finite numbers: degrees, degrees/s, kp, kd, N m"
-            self.problems.append(f"{name.decode()} needs {wanted}, not {sexpr.shown(values)}")
-        else:
-            self.motors[self._columns[name]] = list(found)
-            self.moved = True
-
-    def _beam(self, values: list[Expression]) -> None:
-        found = sexpr.numbers(values, 3)
-        if found is None:
-            self.problems.append(f"beam needs three finite numbers, x y degrees, not {sexpr.shown(values)}")
-        else:
-            self.beam = (found[0], found[1], found[2])
 
     def _speak(self, values: list[Expression]) -> None:
         loudness = sexpr.number(values[1]) if len(values) > 2 else None
@@ -169,36 +132,3 @@ class _Draft:
             self.say = (loudness / 100, base64.b64decode(text, validate=True))
         except (ValueError, binascii.Error):
             self.problems.append(f"SPK needs a name, a loudness and a message in base64, not {sexpr.shown(values)}")
-
-
-@kernel
-def _read_motors(text: Bytes, keys: Ints, motors: Floats) -> int:
-    """Reads `(name q dq kp kd tau)` one after the other, and `(syn)` at the end; 0 if there is anything else."""
-    place, size, column, found = 0, len(text), -1, 0
-    motors[:] = np.nan
-    while place < size:
-        if text[place] != _OPEN:
-            return 0
-        place += 1
-        # A name of at most four letters is compared as one number; a longer one overflows and is unknown.
-        key = 0
-        while place < size and text[place] != _SPACE and key < 1 << 32:
-            key = key << 8 | int(text[place])
-            place += 1
-        if place == size and key == _SYN_KEY:
-            return _PLAIN_WITH_SYN if found else 0
-        column = find_column(key, keys, column)
-        if column < 0:
-            return 0
-        for number in range(motors.shape[1]):
-            if place >= size or text[place] != _SPACE or place + 1 >= size:
-                return 0
-            place, value = read_number(text, place + 1)
-            if math.isnan(value):
-                return 0
-            motors[column, number] = value
-        if place >= size or text[place] != _CLOSE:
-            return 0
-        found = _PLAIN
-        place += 1
-    return found

@@ -267,7 +267,7 @@ def _pitch(game: MjGame) -> tuple[str, str]:
     return "".join(whole), "".join(bare)
 
 
-class MjTrainer(Trainer):
+class _MjTrainer(Trainer):
     """Carries out the commands of one monitor."""
 
     def _command(self, expression: Expression) -> bool:
@@ -318,4 +318,4 @@ class Monitors(spark.Monitors):
     """All monitors; the owner of their connections."""
 
     make_frames = MonitorFrames
-    make_trainer = MjTrainer
+    make_trainer = _MjTrainer

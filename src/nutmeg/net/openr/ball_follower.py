@@ -255,8 +255,8 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
     """Has a robot follow the ball for so long in simulated time; whether it has arrived, which ends it."""
     robot.power(on=True)
     robot.set_gains()
-    catch_up(robot)
-    newest = deque([stand_up(robot, follower.standing())], maxlen=1)
+    _catch_up(robot)
+    newest = deque([_stand_up(robot, follower.standing())], maxlen=1)
     end = newest[0].time + seconds
     robot.observe_pictures(follower.see)
     robot.observe_sensors(newest.append)
@@ -266,7 +266,7 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
     return follower.arrived
 
 
-def catch_up(robot: OpenrClient) -> None:
+def _catch_up(robot: OpenrClient) -> None:
     """Reads sensor vectors that came while nobody read them, so that commands are not sent for each of them."""
     while not robot.design.lock_step:
         began = time.monotonic()
@@ -275,7 +275,7 @@ def catch_up(robot: OpenrClient) -> None:
             return
 
 
-def stand_up(robot: OpenrClient, pose: Mapping[str, float], *, seconds: float = 0.8) -> Sensors:
+def _stand_up(robot: OpenrClient, pose: Mapping[str, float], *, seconds: float = 0.8) -> Sensors:
     """Moves joints to a pose at an even speed, a command vector for each sensor vector; returns the last of those.
 
     Unlike `OpenrClient.move` it does not wait for reports, which come by the other connection, sooner or later: in

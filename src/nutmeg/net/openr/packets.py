@@ -297,7 +297,7 @@ IMAGE_HEADER = _IMAGE_INFO.size
 """Bytes of an IMAGE packet between its header and the pixels."""
 
 
-def vector_dtype(count: int) -> np.dtype[Any]:
+def _vector_dtype(count: int) -> np.dtype[Any]:
     """An OSensorFrameVectorData with so many primitives."""
     return np.dtype([("vectorInfo", VECTOR_INFO), ("info", FRAME_INFO, count), ("data", VALUE, (count, MAX_FRAMES))])
 
@@ -308,7 +308,7 @@ class SensorVector:
     def __init__(self, model: Model) -> None:
         count = len(model.sensors)
         self._model = model
-        self._all: Any = np.zeros(1, vector_dtype(count))
+        self._all: Any = np.zeros(1, _vector_dtype(count))
         info, vector = self._all["info"][0], self._all["vectorInfo"]
         vector["totalSize"], vector["type"] = self._all.dtype.itemsize, SENSOR_FRAME_VECTOR
         vector["infoOffset"], vector["infoSize"] = VECTOR_INFO.itemsize, FRAME_INFO.itemsize
@@ -348,7 +348,7 @@ class SensorFrames:
 
 def read_sensors(body: bytes, count: int) -> SensorFrames:
     """Reads the body of a SENSORS packet, for a vector of `count` primitives."""
-    layout = vector_dtype(count)
+    layout = _vector_dtype(count)
     if len(body) != layout.itemsize:
         raise PacketError(f"a SENSORS packet has a body of {len(body)} bytes; {layout.itemsize} are needed.")
     whole: Any = np.frombuffer(body, layout)[0]

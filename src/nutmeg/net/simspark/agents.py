@@ -1,6 +1,6 @@
 """The agents of a served game: from their first message to the cycle in which they leave.
 
-    agents = Agents(game, loop, SparkLimits(), report)
+    agents = Agents(game, loop, AgentLimits(), report)
     listener = Listener(loop, tcp_listener("127.0.0.1", 3100), agents.admit)
     agents.tell(game.cycle(agents.take_actions()))          # once a cycle
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from nutmeg.net.loop import SocketLoop
     from nutmeg.net.simspark.game_port import GamePort
 
-SparkLimits = AgentLimits
-"""Bounds for each agent and monitor."""
-
 
 class Agents(ServedAgents[Action, Percept]):
     """All agents; the owner of their connections."""
@@ -51,10 +48,7 @@ class Agents(ServedAgents[Action, Percept]):
             agent.action = action if agent.action is None else merged(agent.action, action)
         self.answered(agent, ready=action.syn or scene is not None or entry is not None)
         if problems:
-            for problem in problems:
-                connection.note_problem(problem)
-            if broken:
-                connection.count_broken()
+            connection.note_problems(problems, broken=broken)
 
     def message(self, agent: Agent[Action], percepts: Mapping[int, Percept]) -> bytes | None:
         """The text of an agent's percept."""

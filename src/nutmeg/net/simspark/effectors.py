@@ -16,9 +16,12 @@ gives. What it does not know, it leaves to `sexpr`.
 
 from __future__ import annotations
 
+import itertools
 import math
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +33,7 @@ from nutmeg.net.simspark import sexpr
 from nutmeg.net.simspark.sexpr import Expression
 
 _COLUMNS = {name.encode(): column for column, name in enumerate(EFFECTORS)}
+_COLUMNS_WITHOUT_TOES = dict(itertools.islice(_COLUMNS.items(), WITHOUT_TOES))
 _BESIDE_MOTORS = (b"(say ", b"(beam ", b"(pass)")
 _SCENES = (b"rsg/agent/nao/nao_hetero.rsg", b"rsg/agent/nao/nao.rsg")
 ROBOT_TYPES = 5
@@ -43,7 +47,7 @@ MAX_PROBLEMS = 8
 _MAX_DIGITS, _MAX_DECIMALS = 15, 10
 """Longer numbers are left to Python: up to here, a whole number over a power of ten is the nearest float."""
 _POWERS = np.array([10.0**k for k in range(_MAX_DECIMALS + 1)])
-_NOTHING, _MOTORS, _SYN = 0, 1, 2
+NO_MOTORS, MOTORS, SYN = 0, 1, 2
 """What a message has been found to be: none of these, motors, and `(syn)` at its end; added up."""
 _OPEN, _CLOSE, _SPACE, _PLUS, _MINUS, _POINT, _ZERO, _NINE = (ord(letter) for letter in "() +-.09")
 
@@ -95,8 +99,8 @@ def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
 def read_motors(message: bytes, joints: int) -> tuple[Floats | None, bool] | None:
     """The speeds in a message of motors, if it has any, and whether `(syn)` follows; None for any other message."""
     speeds = np.empty(joints)
-    found = _read_motors(np.frombuffer(message, np.uint8), _KEYS, speeds)
-    return None if found == _NOTHING else (speeds if found & _MOTORS else None, found >= _SYN)
+    found = read_motor_text(np.frombuffer(message, np.uint8), _KEYS, 1, speeds)
+    return None if found == NO_MOTORS else (speeds if found & MOTORS else None, found >= SYN)
 
 
 def _set_apart(message: bytes) -> tuple[bytes, list[bytes]]:
@@ -121,7 +125,7 @@ def _set_apart(message: bytes) -> tuple[bytes, list[bytes]]:
 def merged(first: Action, second: Action) -> Action:
     """Two answers within one cycle as one: what the second does not mention stays as the first has it."""
     return Action(
-        speeds=_merged_speeds(first.speeds, second.speeds),
+        speeds=merged_motors(first.speeds, second.speeds),
         beam=first.beam if second.beam is None else second.beam,
         say=first.say if second.say is None else second.say,
         wants_pass=first.wants_pass or second.wants_pass,
@@ -129,7 +133,8 @@ def merged(first: Action, second: Action) -> Action:
     )
 
 
-def _merged_speeds(first: Floats | None, second: Floats | None) -> Floats | None:
+def merged_motors(first: Floats | None, second: Floats | None) -> Floats | None:
+    """The numbers of motors in two answers; where the second has NaN, those of the first."""
     if first is None or second is None:
         return second if first is None else first
     return np.where(np.isnan(second), first, second)
@@ -140,36 +145,95 @@ def _read_slowly(message: bytes, joints: int) -> Orders:
     if message.endswith(b"\0"):  # as C ends a text
         return read_orders(message.rstrip(b"\0"), joints)
     draft = _Draft(joints)
-    parsed = sexpr.parse(message, max_words=MAX_WORDS)
-    for expression in parsed.expressions:
-        draft.add(expression)
-        if len(draft.problems) >= MAX_PROBLEMS:
-            draft.problems.append("the rest of the message was not read")
-            break
-    if parsed.problem is not None:
-        draft.problems.append(f"the message has {parsed.problem}")
-        draft.broken = True
+    draft.read(message, MAX_WORDS)
     return draft.orders()
 
 
-class _Draft:
+class Draft:
+    """Orders while they are read: what the effectors of both leagues' agents have in common.
+
+    Args:
+        columns: rows of the motors that the robot has, by name.
+        numbers: how many numbers a motor takes.
+        wanted: these numbers in words.
+    """
+
+    example: ClassVar[str]
+    """What an effector looks like."""
+
+    def __init__(self, columns: Mapping[bytes, int], numbers: int, wanted: str) -> None:
+        self._columns, self._numbers, self._wanted = columns, numbers, wanted
+        self.motors = [[math.nan] * numbers for _ in columns]
+        """Numbers of the motors; NaN where none was given."""
+        self.moved = self.syn = self.broken = False
+        self.beam: tuple[float, float, float] | None = None
+        self.problems: list[str] = []
+
+    def read(self, message: bytes, max_words: int) -> None:
+        """Takes up a message of at most so many words."""
+        parsed = sexpr.parse(message, max_words=max_words)
+        for expression in parsed.expressions:
+            self.add(expression)
+            if len(self.problems) >= MAX_PROBLEMS:
+                self.problems.append("the rest of the message was not read")
+                break
+        if parsed.problem is not None:
+            self.problems.append(f"the message has {parsed.problem}")
+            self.broken = True
+
+    def add(self, expression: Expression) -> None:
+        """Takes up one effector, or notes why not."""
+        if not isinstance(expression, list) or not expression or not isinstance(expression[0], bytes):
+            self.broken = True
+            self.problems.append(f"{sexpr.shown(expression)} is not an effector; they look like {self.example}")
+            return
+        name, values = expression[0], expression[1:]
+        if name in self._columns:
+            self._motor(name, values)
+        elif name == b"syn":
+            self.syn = True
+        elif name == b"beam":
+            self._beam(values)
+        else:
+            self._other(name, values)
+
+    def _motor(self, name: bytes, values: list[Expression]) -> None:
+        found = sexpr.numbers(values, self._numbers)
+        if found is None:
+            self.problems.append(f"{name.decode()} needs {self._wanted}, not {sexpr.shown(values)}")
+        else:
+            self.motors[self._columns[name]] = list(found)
+            self.moved = True
+
+    def _beam(self, values: list[Expression]) -> None:
+        found = sexpr.numbers(values, 3)
+        if found is None:
+            self.problems.append(f"beam needs three finite numbers, x y degrees, not {sexpr.shown(values)}")
+        else:
+            self.beam = (found[0], found[1], found[2])
+
+    @abstractmethod
+    def _other(self, name: bytes, values: list[Expression]) -> None:
+        """Takes up an effector that only this league has, or notes that it is not known."""
+
+
+class _Draft(Draft):
     """Orders while they are read."""
 
+    example = "(he1 0.5)"
+
     def __init__(self, joints: int) -> None:
-        self.joints = joints
-        self.speeds = [math.nan] * joints
-        self.moved = False
-        self.beam: tuple[float, float, float] | None = None
+        columns = _COLUMNS if joints == WITH_TOES else _COLUMNS_WITHOUT_TOES
+        super().__init__(columns, 1, "one finite number")
         self.say: str | None = None
-        self.wants_pass = self.syn = self.broken = False
+        self.wants_pass = False
         self.scene: int | None = None
         self.entry: Entry | None = None
-        self.problems: list[str] = []
 
     def orders(self, speeds: Floats | None = None) -> Orders:
         """What has been read, with the speeds of motors that were read apart."""
         action = Action(
-            speeds=np.array(self.speeds) if self.moved else speeds,
+            speeds=np.array(self.motors)[:, 0] if self.moved else speeds,
             beam=self.beam,
             say=self.say,
             wants_pass=self.wants_pass,
@@ -178,33 +242,11 @@ class _Draft:
         problems = tuple(self.problems)
         return Orders(action=action, scene=self.scene, entry=self.entry, problems=problems, broken=self.broken)
 
-    def motor(self, name: bytes, word: bytes) -> bool:
-        """Set a motor's speed if this is plainly one; otherwise nothing changes."""
-        column = _COLUMNS.get(name)
-        if column is None or column >= self.joints:
-            return False
-        value = sexpr.number(word)
-        if value is None:
-            return False
-        self.speeds[column] = value
-        self.moved = True
-        return True
-
-    def add(self, expression: Expression) -> None:
-        """Take up one effector, or note why not."""
-        if not isinstance(expression, list) or not expression or not isinstance(expression[0], bytes):
-            self.broken = True
-            self.problems.append(f"{sexpr.shown(expression)} is not an effector; they look like (he1 0.5)")
-            return
-        name, values = expression[0], expression[1:]
+    def _other(self, name: bytes, values: list[Expression]) -> None:
         if name in _COLUMNS:
-            self._motor(name, values)
-        elif name == b"syn":
-            self.syn = True
+            self.problems.append(f"{name.decode()} is a toe, which this robot has not; only type {ROBOT_TYPES - 1} has")
         elif name == b"pass":
             self.wants_pass = True
-        elif name == b"beam":
-            self._beam(values)
         elif name == b"say":
             self._say(values)
         elif name == b"scene":
@@ -213,21 +255,6 @@ class _Draft:
             self._init(values)
         else:
             self.problems.append(f"unknown effector {sexpr.shown(name)}")
-
-    def _motor(self, name: bytes, values: list[Expression]) -> None:
-        if len(values) == 1 and isinstance(values[0], bytes) and self.motor(name, values[0]):
-            return
-        if _COLUMNS[name] >= self.joints:
-            self.problems.append(f"{name.decode()} is a toe, which this robot has not; only type {ROBOT_TYPES - 1} has")
-        else:
-            self.problems.append(f"{name.decode()} needs one finite number, not {sexpr.shown(values)}")
-
-    def _beam(self, values: list[Expression]) -> None:
-        found = sexpr.numbers(values, 3)
-        if found is None:
-            self.problems.append(f"beam needs three finite numbers, x y degrees, not {sexpr.shown(values)}")
-        else:
-            self.beam = (found[0], found[1], found[2])
 
     def _say(self, values: list[Expression]) -> None:
         message = sexpr.text(values[0]) if values else None
@@ -263,13 +290,21 @@ def joints_of(robot_type: int) -> int:
 
 
 @kernel
-def _read_motors(text: Bytes, keys: Ints, speeds: Floats) -> int:
-    """Reads `(name number)` one after the other, and `(syn)` at the end; says what that was, if all names are known."""
-    place, size, column, found = 0, len(text), -1, _NOTHING
-    speeds[:] = np.nan
+def read_motor_text(text: Bytes, keys: Ints, numbers: int, motors: Floats) -> int:
+    """Reads `(name number ...)` one after the other, and `(syn)` at the end; says what that was, if all is known.
+
+    Args:
+        text: the message.
+        keys: (K,) names of motors as numbers, see `name_key`; the first of them count, as many as there is room for.
+        numbers: how many numbers a motor has.
+        motors: (joints * numbers,) the numbers of the motors one after the other, written; NaN where there are none.
+    """
+    place, size, column, found = 0, len(text), -1, NO_MOTORS
+    known = keys[: len(motors) // numbers]
+    motors[:] = np.nan
     while place < size:
         if text[place] != _OPEN:
-            return _NOTHING
+            return NO_MOTORS
         place += 1
         # A name of at most four letters is compared as one number; a longer one overflows and is unknown.
         key = 0
@@ -277,22 +312,26 @@ def _read_motors(text: Bytes, keys: Ints, speeds: Floats) -> int:
             key = key << 8 | int(text[place])
             place += 1
         if place == size and key == _SYN_KEY:
-            return found | _SYN
-        place += 1
-        column = find_column(key, keys[: len(speeds)], column)
-        if column < 0 or place >= size:
-            return _NOTHING
-        place, value = read_number(text, place)
-        if place >= size or text[place] != _CLOSE or math.isnan(value):
-            return _NOTHING
-        speeds[column] = value
-        found = _MOTORS
+            return found | SYN
+        column = _find_column(key, known, column)
+        if column < 0:
+            return NO_MOTORS
+        for number in range(numbers):
+            if place + 1 >= size or text[place] != _SPACE:
+                return NO_MOTORS
+            place, value = _read_number(text, place + 1)
+            if math.isnan(value):
+                return NO_MOTORS
+            motors[column * numbers + number] = value
+        if place >= size or text[place] != _CLOSE:
+            return NO_MOTORS
+        found = MOTORS
         place += 1
     return found
 
 
 @kernel
-def find_column(key: int, keys: Ints, before: int) -> int:
+def _find_column(key: int, keys: Ints, before: int) -> int:
     """The column of a motor, -1 for an unknown name.
 
     Agents send motors in the order of the columns, so the search begins with the column after the last one.
@@ -305,7 +344,7 @@ def find_column(key: int, keys: Ints, before: int) -> int:
 
 
 @kernel
-def read_number(text: Bytes, place: int) -> tuple[int, float]:
+def _read_number(text: Bytes, place: int) -> tuple[int, float]:
     """Reads a plain decimal; returns where the text goes on, and the value, or NaN if it is no such number."""
     sign = 1.0
     if text[place] == _MINUS or text[place] == _PLUS:

@@ -12,19 +12,25 @@ and the game refuses is a `NutmegError` with the reason; anything else that a me
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.net.agents import ServedGame
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Ints
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.rules.play_modes import PlayMode, Side
-    from nutmeg.match.worlds.physical.percept import Action, GameView, Percept
+    from nutmeg.match.worlds.physical.percept import GameView
 
 
-class GamePort(Protocol):
-    """A game that can be served; all properties are cheap to ask."""
+class GamePort(ServedGame[Action, Percept], Protocol):
+    """A game that can be served in this protocol; all properties are cheap to ask.
+
+    The percept of a player in the cycle after it has entered has its number and side.
+    """
 
     @property
     def rules(self) -> Rules:
@@ -61,32 +67,8 @@ class GamePort(Protocol):
         """The robot types of the occupied slots, 0 to 4, (22,)."""
         ...
 
-    @property
-    def swaps(self) -> int:
-        """How often the teams have changed ends; each time, every player's slot changes by 11."""
-        ...
-
     def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
         """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
-        ...
-
-    def enter(self, team: str, number: int, robot_type: int) -> int:
-        """Lets a player enter and returns its slot; number 0 takes any that is free.
-
-        The percept of its next cycle has its number and side. A game without a free seat refuses.
-        """
-        ...
-
-    def leave(self, slot: int) -> None:
-        """A player has gone."""
-        ...
-
-    def cycle(self, actions: Mapping[int, Action]) -> Mapping[int, Percept]:
-        """Play one cycle: actions of remote players by slot in, percepts of remote players by slot out."""
-        ...
-
-    def work_ahead(self) -> None:
-        """Do of the next cycle what its actions do not matter for; called when percepts have been sent."""
         ...
 
     def ball_pose(self) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """Monitors and trainers of a served game: they are sent the scene, and may command what happens in it.
 
-    monitors = Monitors(game, loop, SparkLimits(), report, lose_player=agents.lose, end=server.stop)
+    monitors = Monitors(game, loop, AgentLimits(), report, lose_player=agents.lose, end=server.stop)
     listener = Listener(loop, tcp_listener("127.0.0.1", 3200), monitors.admit)
     monitors.show()                              # every other cycle
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.match.rules.book import Pitch, Rules
+    from nutmeg.net.agents import AgentLimits
     from nutmeg.net.connection import Reporter
     from nutmeg.net.loop import SocketLoop
-    from nutmeg.net.simspark.agents import SparkLimits
     from nutmeg.net.simspark.game_port import GamePort
 
 _TRANSFORM = "%g %g %g 0 %g %g %g 0 %g %g %g 0 %g %g %g 1"
@@ -47,7 +47,7 @@ _SKY = " ".join(f"Material_skyrender_000{k}.tif" for k in range(1, 7))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SceneRobot:
+class _SceneRobot:
     """A robot in the scene."""
 
     slot: int
@@ -56,7 +56,7 @@ class SceneRobot:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class _Node:
     """A branch of the tree, as text with one `%s` for each transform that moves."""
 
     whole: str
@@ -75,14 +75,14 @@ class Scene:
     that count nodes, and expect the ball at number 35 and the robots after it.
     """
 
-    tree: Node
-    robots: tuple[SceneRobot, ...]
+    tree: _Node
+    robots: tuple[_SceneRobot, ...]
     """The robots, in the order in which they stand in the tree."""
     bodies: tuple[tuple[int | None, str], ...]
     """Slot and body of each moving transform; the ball comes first and has no slot."""
 
     @classmethod
-    def of(cls, pitch: Pitch, robots: Sequence[SceneRobot]) -> Scene:
+    def of(cls, pitch: Pitch, robots: Sequence[_SceneRobot]) -> Scene:
         """The tree for a pitch and these robots."""
         nodes = [_robot(robot) for robot in robots]
         bodies = [(robot.slot, name) for robot, node in zip(robots, nodes, strict=True) for name in node.bodies]
@@ -99,23 +99,23 @@ class Scene:
         return self.tree.change % tuple(f" (SLT {_TRANSFORM % tuple(row)})" if new else "" for row, new in rows)
 
 
-def transform_rows(positions: Floats, rotations: Floats) -> Floats:
+def _transform_rows(positions: Floats, rotations: Floats) -> Floats:
     """(N, 12) rows for places (N, 3) and rotations (N, 3, 3)."""
     return np.concatenate([rotations.swapaxes(-1, -2).reshape(len(positions), 9), positions], axis=1)
 
 
-def as_spark_bodies(rotations: Floats) -> Floats:
+def _as_spark_bodies(rotations: Floats) -> Floats:
     """Rotations of bodies with x forward and y left as those of bodies with x right and y forward; (..., 3, 3)."""
     return np.stack([-rotations[..., 1], rotations[..., 0], rotations[..., 2]], axis=-1)
 
 
-def _stadium(pitch: Pitch) -> list[Node]:
+def _stadium(pitch: Pitch) -> list[_Node]:
     light = "(nd Light (setDiffuse 1 1 1 1) (setAmbient %s) (setSpecular 0.1 0.1 0.1 1))"
     far_x, far_y = pitch.length / 2 + 9.99, pitch.width / 2 + 15
     ground = (pitch.length / 12, 1.0, pitch.width / 8)
     return [
-        _still([Node(light % "0.8 0.8 0.8 1", "(nd)")], at=(-10, 10, 10)),
-        _still([Node(light % "0 0 0 1", "(nd)")], at=(10, -10, 10)),
+        _still([_Node(light % "0.8 0.8 0.8 1", "(nd)")], at=(-10, 10, 10)),
+        _still([_Node(light % "0 0 0 1", "(nd)")], at=(10, -10, 10)),
         _still([_mesh("naosoccerfield", ground, "None_rcs-naofield.png")], turned=_FIELD_MESH),
         _still([_mesh("skybox", (10, 10, 10), _SKY)], turned=_FIELD_MESH),
         _goal(pitch, left=True),
@@ -129,7 +129,7 @@ def _stadium(pitch: Pitch) -> list[Node]:
     ]
 
 
-def _goal(pitch: Pitch, *, left: bool) -> Node:
+def _goal(pitch: Pitch, *, left: bool) -> _Node:
     size = (pitch.goal_width + 0.08, pitch.goal_height + 0.08, pitch.goal_depth + 0.08)
     colour = "yellow" if left else "sky-blue"
     mesh = _mesh(f"{'left' if left else 'right'}soccergoal", size, f"naogoalnet {colour}", transparent=True)
@@ -145,11 +145,11 @@ def _goal(pitch: Pitch, *, left: bool) -> Node:
     )
 
 
-def _ball(radius: float) -> Node:
+def _ball(radius: float) -> _Node:
     return _moving("ball", [_mesh("soccerball", (radius, radius, radius), "soccerball_rcs-soccerball.png")])
 
 
-def _robot(robot: SceneRobot) -> Node:
+def _robot(robot: _SceneRobot) -> _Node:
     """A robot: parts side by side, each with its place in the world."""
     team, uniform = side_and_number(robot.slot)
     side = "matLeft" if team is Side.LEFT else "matRight"
@@ -171,7 +171,7 @@ def _robot(robot: SceneRobot) -> Node:
     return _still(parts)
 
 
-def _arm(which: str, side: str, tinted: str, kind: int) -> list[Node]:
+def _arm(which: str, side: str, tinted: str, kind: int) -> list[_Node]:
     name = which.upper()
     return [
         _moving(f"{name}Shoulder", [_shape("StdUnitSphere", (0.01, 0.01, 0.01), "matYellow")]),
@@ -181,7 +181,7 @@ def _arm(which: str, side: str, tinted: str, kind: int) -> list[Node]:
     ]
 
 
-def _leg(which: str, side: str, tinted: str, thigh: str, kind: int) -> list[Node]:
+def _leg(which: str, side: str, tinted: str, thigh: str, kind: int) -> list[_Node]:
     name = which.upper()
     toes = kind == ROBOT_TYPES - 1
     foot = (0.08, 0.062241, 0.08) if toes else (0.08, 0.08, 0.08)
@@ -198,37 +198,37 @@ def _leg(which: str, side: str, tinted: str, thigh: str, kind: int) -> list[Node
     return nodes
 
 
-def _group(nodes: Sequence[Node]) -> Node:
+def _group(nodes: Sequence[_Node]) -> _Node:
     bodies = tuple(body for node in nodes for body in node.bodies)
-    return Node(f"({''.join(n.whole for n in nodes)})", f"({''.join(n.change for n in nodes)})", bodies)
+    return _Node(f"({''.join(n.whole for n in nodes)})", f"({''.join(n.change for n in nodes)})", bodies)
 
 
 def _still(
-    nodes: Sequence[Node],
+    nodes: Sequence[_Node],
     *,
     at: tuple[float, float, float] = (0.0, 0.0, 0.0),
     turned: tuple[tuple[float, ...], ...] = _UNTURNED,
-) -> Node:
+) -> _Node:
     """A transform that never changes; `turned` has the columns of its rotation."""
     inner = _group(nodes)
     text = _TRANSFORM % (*turned[0], *turned[1], *turned[2], *at)
-    return Node(f"(nd TRF (SLT {text}){inner.whole[1:]}", f"(nd{inner.change[1:]}", inner.bodies)
+    return _Node(f"(nd TRF (SLT {text}){inner.whole[1:]}", f"(nd{inner.change[1:]}", inner.bodies)
 
 
-def _moving(body: str, nodes: Sequence[Node]) -> Node:
+def _moving(body: str, nodes: Sequence[_Node]) -> _Node:
     inner = _group(nodes)
-    return Node(f"(nd TRF (SLT %s){inner.whole[1:]}", f"(nd%s{inner.change[1:]}", (body, *inner.bodies))
+    return _Node(f"(nd TRF (SLT %s){inner.whole[1:]}", f"(nd%s{inner.change[1:]}", (body, *inner.bodies))
 
 
-def _mesh(model: str, size: tuple[float, float, float], materials: str, *, transparent: bool = False) -> Node:
+def _mesh(model: str, size: tuple[float, float, float], materials: str, *, transparent: bool = False) -> _Node:
     seen = "(setVisible 1) (setTransparent)" if transparent else "(setVisible 1)"
     text = f"(nd StaticMesh {seen} (load models/{model}.obj) (sSc {_three(size)})(resetMaterials {materials}))"
-    return Node(text, "(nd StaticMesh)")
+    return _Node(text, "(nd StaticMesh)")
 
 
-def _shape(kind: str, size: tuple[float, float, float], material: str, *, hidden: bool = False) -> Node:
+def _shape(kind: str, size: tuple[float, float, float], material: str, *, hidden: bool = False) -> _Node:
     seen = "(setVisible 0) (setTransparent)" if hidden else "(setVisible 1)"
-    return Node(f"(nd SMN {seen} (load {kind}) (sSc {_three(size)}) (sMat {material}))", "(nd SMN)")
+    return _Node(f"(nd SMN {seen} (load {kind}) (sSc {_three(size)}) (sMat {material}))", "(nd SMN)")
 
 
 def _three(size: tuple[float, float, float]) -> str:
@@ -285,7 +285,7 @@ class MonitorFrames:
         changed: Bools = np.any(np.abs(rows - self._sent) > MIN_CHANGE, axis=1)
         self._changed = changed.tolist()
         self._rows = np.where(changed[:, None], rows, self._sent)
-        self._facts = game_facts(self._game)
+        self._facts = _game_facts(self._game)
         self._called = self._new_fouls()
 
     def full(self) -> bytes:
@@ -316,13 +316,13 @@ class MonitorFrames:
 
     def _present_rows(self) -> Floats:
         ball_position, ball_rotation = self._game.ball_pose()
-        rows = transform_rows(ball_position[None], ball_rotation[None])
+        rows = _transform_rows(ball_position[None], ball_rotation[None])
         if not len(self._indices):
             return rows
         positions, rotations = self._game.body_poses()
         slots, bodies = self._indices.T
-        turned = as_spark_bodies(rotations[slots, bodies])
-        return np.concatenate([rows, transform_rows(positions[slots, bodies], turned)])
+        turned = _as_spark_bodies(rotations[slots, bodies])
+        return np.concatenate([rows, _transform_rows(positions[slots, bodies], turned)])
 
 
 def environment(rules: Rules) -> str:
@@ -351,7 +351,7 @@ def environment(rules: Rules) -> str:
     return f"{text}(play_modes {' '.join(WIRE_NAMES)})"
 
 
-def game_facts(game: GamePort) -> dict[str, str]:
+def _game_facts(game: GamePort) -> dict[str, str]:
     """Clock, teams, score and play mode as a monitor is sent them; teams that have not come are empty."""
     view, names = game.view, game.team_names
     return {
@@ -365,9 +365,9 @@ def game_facts(game: GamePort) -> dict[str, str]:
     }
 
 
-def _scene_robots(game: GamePort) -> tuple[SceneRobot, ...]:
+def _scene_robots(game: GamePort) -> tuple[_SceneRobot, ...]:
     types = game.robot_types.tolist()
-    return tuple(SceneRobot(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
+    return tuple(_SceneRobot(slot=slot, robot_type=types[slot]) for slot in np.flatnonzero(game.present).tolist())
 
 
 def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
@@ -412,7 +412,7 @@ class Monitors:
         self,
         game: Any,  # noqa: ANN401 (what the frames and the trainer of a protocol need)
         loop: SocketLoop,
-        limits: SparkLimits,
+        limits: AgentLimits,
         report: Reporter,
         *,
         lose_player: Callable[[int, str], None],
@@ -464,7 +464,4 @@ class Monitors:
     def handle(self, connection: Connection[bytes], message: bytes) -> None:
         """Carries out the commands in a message."""
         outcome = self._monitors[connection].obey(message)
-        for problem in outcome.problems:
-            connection.note_problem(problem)
-        if outcome.broken:
-            connection.count_broken()
+        connection.note_problems(outcome.problems, broken=outcome.broken)

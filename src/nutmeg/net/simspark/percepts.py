@@ -46,6 +46,8 @@ Names: TypeAlias = "tuple[Text, Ints]"
 
 HOLE = b"\x00"
 """Where a number belongs."""
+CUT_TO_TWO, CUT_TO_THREE = 1, 2
+"""Bytes where a number belongs that is cut to so many decimals, as rcssservermj writes it (`net.mj.percepts`)."""
 START = 4
 """Where text begins, after its length."""
 WIDEST_NUMBER = 17
@@ -87,7 +89,7 @@ class PerceptWriter:
         # A plain tuple: numba takes 1.5 us longer to take a named one apart.
         sensors = (percept.gyro, percept.acc, percept.angles, percept.forces)
         while True:
-            end = write_percept(head, percept.time, game.time, self._seen, seen_end, script, sensors, self._out)
+            end = _write_percept(head, percept.time, game.time, self._seen, seen_end, script, sensors, self._out)
             if end:
                 return written(self._out, end)
             self._out = np.empty(2 * len(self._out), np.uint8)
@@ -120,13 +122,14 @@ def _text(text: bytes) -> Text:
     return np.frombuffer(text, np.uint8)
 
 
-def _joined(pieces: list[bytes]) -> Names:
+def joined(pieces: list[bytes]) -> Names:
+    """Texts as one, and where each begins and ends."""
     return np.frombuffer(bytearray(b"".join(pieces)), np.uint8), np.cumsum([0, *map(len, pieces)])
 
 
-_PARTS, _PART_ENDS = _joined([b" (%b %b)" % (part.encode("ascii"), _POLAR) for part in PARTS])
-_LINE, _ = _joined([b" (L %b %b)" % (_POLAR, _POLAR)])
-_SEE, _ = _joined([b"(See"])
+_PARTS, _PART_ENDS = joined([b" (%b %b)" % (part.encode("ascii"), _POLAR) for part in PARTS])
+_LINE, _ = joined([b" (L %b %b)" % (_POLAR, _POLAR)])
+_SEE, _ = joined([b"(See"])
 
 
 @lru_cache(maxsize=256)
@@ -155,7 +158,7 @@ def _script(joints: int) -> Script:
         pieces.append(_joint(name))
         if name.endswith("lj6") and joints == WITH_TOES:
             pieces += [_foot(f"{foot}1"), _joint(f"{name[0]}lj7")]
-    text, ends = _joined([text for _, _, text in pieces])
+    text, ends = joined([text for _, _, text in pieces])
     rows = [(source, first, ends[k], ends[k + 1]) for k, (source, first, _) in enumerate(pieces)]
     return text, np.array(rows, np.int64)
 
@@ -204,12 +207,11 @@ def _landmarks(labels: tuple[str, ...]) -> Text:
 def _names(teams: tuple[str, ...], numbers: tuple[int, ...]) -> Names:
     """The beginning of each player's text."""
     players = zip(teams, numbers, strict=True)
-    names = [b" (P (team %b) (id %d)" % (team.encode("ascii"), number) for team, number in players]
-    return _text(b"".join(names)), np.cumsum([0, *map(len, names)])
+    return joined([b" (P (team %b) (id %d)" % (team.encode("ascii"), number) for team, number in players])
 
 
 @kernel
-def write_percept(
+def _write_percept(
     head: Text,
     now: float,
     game_time: float,
@@ -268,7 +270,7 @@ def _numbers(now: float, game_time: float, gyro: Floats, acc: Floats, angles: Fl
 
 @kernel
 def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floats, lines: Floats, out: Text) -> int:
-    """Writes `(See ...)` after the place of a message's length; returns where it ends, as `write_percept` does.
+    """Writes `(See ...)` after the place of a message's length; returns where it ends, as `_write_percept` does.
 
     Args:
         truth: template and numbers (n,) of the true pose, which stands between players and lines.
@@ -280,7 +282,7 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
     """
     truth_text, true_numbers = truth
     landmark_text, marks = landmarks
-    name_text, name_ends = names
+    name_text, _ = names
     numbers = true_numbers.size + marks.size + parts.size + lines.size
     fixed = len(truth_text) + len(landmark_text) + len(name_text) + len(parts) * len(_PARTS) + len(lines) * len(_LINE)
     if START + 8 + fixed + WIDEST_NUMBER * numbers > len(out):
@@ -288,6 +290,28 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
     out[0] = 0
     place = put_text(_SEE, out, START)
     place = put_template(landmark_text, 0, len(landmark_text), marks.ravel(), 0, out, place)
+    place = put_players(names, parts, (_PARTS, _PART_ENDS), out, place)
+    place = put_template(truth_text, 0, len(truth_text), true_numbers, 0, out, place)
+    points = lines.ravel()
+    for k in range(len(lines)):
+        place = put_template(_LINE, 0, len(_LINE), points, 6 * k, out, place)
+    out[place] = _CLOSE
+    return place + 1 if out[0] == 0 else -place - 1
+
+
+@kernel
+def put_players(names: Names, parts: Floats, templates: Names, out: Text, place: int) -> int:
+    """Writes the players in view; returns where the text goes on.
+
+    Args:
+        names: the beginning of each player's text.
+        parts: (players, parts, 3) polar coordinates; NaN for a part that is not seen.
+        templates: of the parts.
+        out: bytes.
+        place: where to begin.
+    """
+    name_text, name_ends = names
+    part_text, part_ends = templates
     points, columns = parts.ravel(), parts.shape[1]
     for player in range(len(parts)):
         named = False  # a player of whom nothing is in view is left out
@@ -298,16 +322,11 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
             if not named:
                 place = put_text(name_text[name_ends[player] : name_ends[player + 1]], out, place)
                 named = True
-            place = put_template(_PARTS, _PART_ENDS[part], _PART_ENDS[part + 1], points, first, out, place)
+            place = put_template(part_text, part_ends[part], part_ends[part + 1], points, first, out, place)
         if named:
             out[place] = _CLOSE
             place += 1
-    place = put_template(truth_text, 0, len(truth_text), true_numbers, 0, out, place)
-    points = lines.ravel()
-    for k in range(len(lines)):
-        place = put_template(_LINE, 0, len(_LINE), points, 6 * k, out, place)
-    out[place] = _CLOSE
-    return place + 1 if out[0] == 0 else -place - 1
+    return place
 
 
 @inlined
@@ -315,11 +334,12 @@ def put_template(text: Text, start: int, stop: int, values: Floats, first: int, 
     """Writes the template text[start:stop] with values from `first` on; returns where the text goes on."""
     for k in range(start, stop):
         byte = text[k]
-        if byte != 0:
+        if byte > CUT_TO_THREE:
             out[place] = byte
             place += 1
         else:
-            place = put_number(values[first], out, place)
+            value = values[first]
+            place = _put_number(value, out, place) if byte == 0 else _put_cut(value, byte == CUT_TO_TWO, out, place)
             first += 1
     return place
 
@@ -342,7 +362,7 @@ def finish(place: int, out: Text) -> int:
 
 
 @kernel
-def put_number(value: float, out: Text, place: int) -> int:
+def _put_number(value: float, out: Text, place: int) -> int:
     """Writes a number with two decimals, or leaves a hole with its bytes and notes that; returns where text goes on."""
     if not abs(value) < LARGEST_NUMBER:  # also if it is no number
         raw = np.array([value]).view(np.uint8)
@@ -375,7 +395,35 @@ def _hundredths(value: float) -> int:
 @kernel
 def _put_hundredths(hundredths: int, out: Text, place: int) -> int:
     """Writes hundredths as a number with two decimals; returns where the text goes on."""
-    whole = hundredths // 100
+    place = _put_whole(hundredths // 100, out, place)
+    out[place] = _ZERO + hundredths // 10 % 10
+    out[place + 1] = _ZERO + hundredths % 10
+    return place + 2
+
+
+@kernel
+def _put_cut(value: float, to_two: bool, out: Text, place: int) -> int:
+    """Writes a number cut to two or three decimals, without zeros at its end but one; returns where text goes on."""
+    if not abs(value) < LARGEST_NUMBER:
+        value = 0.0
+    if math.copysign(1.0, value) < 0.0:
+        out[place] = _MINUS
+        place += 1
+    scale = 100 if to_two else 1000
+    units = int(abs(value * scale))
+    rest, begin = units % scale, _put_whole(units // scale, out, place)
+    place = begin
+    while place == begin or rest > 0:
+        scale //= 10
+        out[place] = _ZERO + rest // scale
+        rest %= scale
+        place += 1
+    return place
+
+
+@inlined
+def _put_whole(whole: int, out: Text, place: int) -> int:
+    """Writes a whole number and a point; returns where the text goes on."""
     digits, left = 1, whole
     while left >= 10:
         left //= 10
@@ -383,8 +431,5 @@ def _put_hundredths(hundredths: int, out: Text, place: int) -> int:
     for k in range(digits - 1, -1, -1):
         out[place + k] = _ZERO + whole % 10
         whole //= 10
-    place += digits
-    out[place] = _POINT
-    out[place + 1] = _ZERO + hundredths // 10 % 10
-    out[place + 2] = _ZERO + hundredths % 10
-    return place + 3
+    out[place + digits] = _POINT
+    return place + digits + 1

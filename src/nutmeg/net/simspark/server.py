@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from nutmeg.base.interrupts import Closing, signals_handled
-from nutmeg.net.agents import ServedAgents, ServedGame
+from nutmeg.net.agents import AgentLimits, ServedAgents, ServedGame
 from nutmeg.net.connection import Reporter, no_report
 from nutmeg.net.loop import Listener, SocketLoop, tcp_listener
-from nutmeg.net.simspark.agents import Agents, SparkLimits
+from nutmeg.net.simspark.agents import Agents
 from nutmeg.net.simspark.monitors import Monitors
 from nutmeg.sim.pace import RealTime
 
@@ -54,14 +54,14 @@ class ServerSettings:
     """Length of a cycle [s]."""
     monitor_every: int = 2
     """Monitors are sent a frame every so many cycles."""
-    limits: SparkLimits = field(default_factory=SparkLimits)
+    limits: AgentLimits = field(default_factory=AgentLimits)
     """What one client may do."""
 
 
 class ServedProtocol(NamedTuple):
     """What clients of a server speak."""
 
-    agents: Callable[[Any, SocketLoop, SparkLimits, Reporter], ServedAgents[Any, Any]]
+    agents: Callable[[Any, SocketLoop, AgentLimits, Reporter], ServedAgents[Any, Any]]
     """Makes the owner of the agents' connections."""
     monitors: Callable[..., Monitors]
     """Makes the owner of the monitors' connections; arguments as of `Monitors`."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
-from nutmeg.model.overlaps import overlap_advice, overlaps
+from nutmeg.model.posing import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.distances.series_error import series_errors

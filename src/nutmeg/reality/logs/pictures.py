@@ -54,8 +54,8 @@ from PIL import Image
 from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError
 from nutmeg.base.settings import line_of, read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
+from nutmeg.model.field import lighting_names, load_lights
 from nutmeg.model.geometry import quaternion_product, yaw_quaternion
-from nutmeg.model.lights import lighting_names, load_lights
 from nutmeg.model.parameters import adjusted_cameras, parse_target
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
 from nutmeg.reality.behaviour import Behaviour
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.lights import Light
+    from nutmeg.model.field import Light
     from nutmeg.model.parameters import Adjustment
     from nutmeg.model.scene import Scene
     from nutmeg.reality.twin import Twin

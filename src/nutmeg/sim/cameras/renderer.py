@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.lights import Light
+    from nutmeg.model.field import Light
 
 MIN_PICTURE_SIDE = 8
 MAX_PICTURE_SIDE = 8192
@@ -120,7 +120,7 @@ class SceneRenderer(Closing):
         self._options = mujoco.MjvOption()
         self._options.geomgroup[:] = [group < COLLISION_GROUP for group in range(len(self._options.geomgroup))]
         self._options.sitegroup[:] = 0
-        self._window: Any = make_context(working_renderer(), *size)
+        self._window: Any = _make_context(working_renderer(), *size)
         self._context: Any = mujoco.MjrContext(self.model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
@@ -317,7 +317,7 @@ def working_renderer() -> str:
     )
 
 
-def make_context(name: str, width: int, height: int) -> Any:  # noqa: ANN401
+def _make_context(name: str, width: int, height: int) -> Any:  # noqa: ANN401
     """A current OpenGL context of `width` x `height` pixels, with methods `make_current` and `free`."""
     # MuJoCo looks this variable up when it loads OpenGL, not when it is imported.
     os.environ["MUJOCO_GL"] = name

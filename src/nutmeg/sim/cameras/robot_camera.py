@@ -51,7 +51,7 @@ def camera_names(model: mujoco.MjModel) -> list[str]:
     return [name for name in names if name]
 
 
-def camera_number(model: mujoco.MjModel, name: str) -> int:
+def _camera_number(model: mujoco.MjModel, name: str) -> int:
     """Id of the camera of a name in a model."""
     number = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, name))
     if number < 0:
@@ -61,7 +61,7 @@ def camera_number(model: mujoco.MjModel, name: str) -> int:
 
 def camera_size(model: mujoco.MjModel, name: str) -> tuple[int, int]:
     """Width and height of a camera's pictures, pixels; one that does not say is an error."""
-    width, height = (int(length) for length in model.cam_resolution[camera_number(model, name)])
+    width, height = (int(length) for length in model.cam_resolution[_camera_number(model, name)])
     if width <= 1 or height <= 1:  # MuJoCo's own default is one pixel
         raise UsageError(f"the camera {name!r} does not say how large its pictures are. Give a size (width, height).")
     return width, height
@@ -103,7 +103,7 @@ class RobotCamera(Closing):
         moments: int = 1,
     ) -> None:
         self.name = name
-        self.number = camera_number(model, name)
+        self.number = _camera_number(model, name)
         self.size = checked_size(size or camera_size(model, name))
         self.fov = math.radians(float(model.cam_fovy[self.number]))
         """Vertical field of view [rad]."""

@@ -281,6 +281,10 @@ class Simulation:
     """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
     held: bool = False
     """Whether it is paused."""
+    drive: Drive | None = None
+    """The robot that can be driven, if any."""
+    bench: Bench | None = None
+    """The robot whose joints can be moved, if any."""
 
     def toggle(self) -> None:
         """Pause it, or let it go on."""
@@ -310,8 +314,6 @@ class Page:
         film: the recording; a copy of its own, because each page reads another part of it.
         playback: the clock of this page.
         simulation: what all pages share.
-        drive: the robot that can be driven, if any.
-        bench: the robot whose joints can be moved, if any.
         beside: another recording and its stage, drawn as a ghost at the same time since its start.
         plots: channels that are plotted from the start.
     """
@@ -327,13 +329,12 @@ class Page:
         playback: Playback,
         *,
         simulation: Simulation | None = None,
-        drive: Drive | None = None,
-        bench: Bench | None = None,
         beside: tuple[Stage, Film] | None = None,
         plots: Sequence[str] = (),
     ) -> None:
-        self._client, self._film, self._playback, self._drive = client, film, playback, drive
+        self._client, self._film, self._playback = client, film, playback
         self.simulation = simulation or Simulation()
+        self._drive, bench = self.simulation.drive, self.simulation.bench
         self._shown = self._updated = -math.inf
         self._listed = -1
         client.gui.set_panel_label(self._title())
@@ -347,7 +348,7 @@ class Page:
         self._plots = Plots(client, film, self._clock)
         for name in plots:
             self._plots.add(name)
-        self._pilot = None if drive is None else Pilot(client, drive, film, self._order)
+        self._pilot = None if self._drive is None else Pilot(client, self._drive, film, self._order)
         self._layers = Layers(client, self.cast, film)
         self._workbench = None if bench is None else Workbench(client, bench, film, self._order)
         self._add_display_controls()

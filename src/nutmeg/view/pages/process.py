@@ -24,6 +24,7 @@ import sys
 import threading
 import urllib.request
 import weakref
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
@@ -68,18 +69,40 @@ class ViewerProcess:
         self.stop()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """What a page may command in the simulation that it shows."""
+
+    inbox: Inbox
+    """Where the page's orders go."""
+    drive: Drive | None = None
+    """What can be driven from the page, if anything."""
+    bench: Bench | None = None
+    """The robot whose joints can be moved from the page, if any."""
+    pace: float = 0.0
+    """How fast the simulation runs, which the page may then change; 0 if it may not."""
+    pokes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Sensors that can be touched from the page, by robot."""
+
+    def options(self) -> list[str]:
+        """The options of the viewer's command line."""
+        found = {
+            "--drive": self.drive.text() if self.drive else "",
+            "--pace": str(self.pace) if self.pace else "",
+            "--pokes": json.dumps(self.pokes) if self.pokes else "",
+            "--bench": self.bench.text() if self.bench else "",
+        }
+        return [word for option, value in found.items() if value for word in (option, value)]
+
+
 def start_viewer_process(
     path: Path,
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
     live: bool = False,
-    drive: Drive | None = None,
-    inbox: Inbox | None = None,
-    pace: float = 0.0,
-    pokes: Mapping[str, Sequence[str]] | None = None,
+    controls: Controls | None = None,
     plot: Sequence[str] = (),
-    bench: Bench | None = None,
     beside: Path | None = None,
     robot: str = "",
 ) -> ViewerProcess:
@@ -90,26 +113,16 @@ def start_viewer_process(
         host: the address to listen on.
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
-        drive: what can be driven from the page, if anything.
-        inbox: where the page's orders go; needed with `drive`, `bench` and `pace`.
-        pace: how fast the simulation runs, which the page may then change; 0 if it may not.
-        pokes: sensors that can be touched from the page, by robot.
+        controls: what the page may command, if anything.
         plot: channels that every page plots from the start.
-        bench: the robot whose joints can be moved from the page, if any.
         beside: another recording, drawn as a ghost.
         robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
     command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
     command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
-    if drive is not None and inbox is not None:
-        command += ["--drive", drive.text()]
-    if pace and inbox is not None:
-        command += ["--pace", str(pace)]
-    if pokes and inbox is not None:
-        command += ["--pokes", json.dumps(pokes)]
-    if bench is not None and inbox is not None:
-        command += ["--bench", bench.text()]
+    if controls is not None:
+        command += controls.options()
     if beside is not None:
         command += ["--beside", str(beside)]
     if robot:
@@ -126,8 +139,9 @@ def start_viewer_process(
         kind = EnvironmentProblem if process.returncode == EnvironmentProblem.exit_code else NutmegError
         raise kind(problem.strip() or "the viewer process ended without saying why.")
     reader = None
-    if inbox is not None:
-        reader = threading.Thread(target=_listen, args=(process.stdout, inbox), name="viewer's orders", daemon=True)
+    if controls is not None:
+        orders = (process.stdout, controls.inbox)
+        reader = threading.Thread(target=_listen, args=orders, name="viewer's orders", daemon=True)
         reader.start()
     viewer = ViewerProcess(process, url, reader)
     local = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)

@@ -106,14 +106,14 @@ class Audience:
     def __init__(self, server: viser.ViserServer, film: Film, settings: ViewerSettings) -> None:
         self._film, self._settings = film, settings
         self._stage = Stage(server, film.model, robots=film.robots)
-        self._simulation = Simulation(send=_send, pace=settings.pace)
-        self._drive = Drive.of(settings.drive) if settings.drive else None
-        self._bench = Bench.of(settings.bench) if settings.bench else None
+        drive = Drive.of(settings.drive) if settings.drive else None
+        bench = Bench.of(settings.bench) if settings.bench else None
+        self._simulation = Simulation(send=_send, pace=settings.pace, drive=drive, bench=bench)
         other = Film.open(settings.beside) if settings.beside is not None else None
         self._beside = None if other is None else (Stage(server, other.model, ghost=True), other)
         self._clients: dict[int, viser.ClientHandle] = {}
         self._pages: dict[int, Page] = {}
-        handled = self._drive or self._bench
+        handled = drive or bench
         if handled is not None:
             _aim_at(self._stage, film, handled.robot)
         elif settings.robot and film.robots:
@@ -136,26 +136,9 @@ class Audience:
         film, settings = self._film.another(), self._settings
         playback = Playback(start=film.start, end=film.end, live=settings.live and not film.recording.finished)
         beside = None if self._beside is None else (self._beside[0], self._beside[1].another())
-        if is_match(film.recording):
-            return MatchPage(
-                client,
-                self._stage,
-                film,
-                playback,
-                simulation=self._simulation,
-                beside=beside,
-                plots=settings.plot,
-            )
-        return Page(
-            client,
-            self._stage,
-            film,
-            playback,
-            simulation=self._simulation,
-            drive=self._drive,
-            bench=self._bench,
-            beside=beside,
-            plots=settings.plot,
+        make = MatchPage if is_match(film.recording) else Page
+        return make(
+            client, self._stage, film, playback, simulation=self._simulation, beside=beside, plots=settings.plot
         )
 
     def _pick(self, robot: str, client: viser.ClientHandle | None) -> None:

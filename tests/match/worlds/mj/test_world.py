@@ -9,8 +9,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.rules.slots import slot_of
 from nutmeg.match.worlds.mj.hearing import Hearing
-from nutmeg.match.worlds.mj.percept import EFFECTORS, JOINTS
-from nutmeg.match.worlds.mj.vision import landmarks
+from nutmeg.match.worlds.mj.percept import EFFECTORS, JOINTS, landmarks
 from nutmeg.match.worlds.mj.world import MatchWorld
 from nutmeg.model.field import load_field
 from nutmeg.model.robot import load_robot

@@ -203,14 +203,7 @@ def _add_hall(spec: mujoco.MjSpec, field: FieldSettings) -> None:
         ((0, -y, 2.0), (x, 0.05, 2.4)),
     )
     for middle, half in walls:
-        spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX,
-            pos=list(middle),
-            size=list(half),
-            rgba=[*HALL_COLOUR, 1],
-            contype=0,
-            conaffinity=0,
-        )
+        _add_box(spec.worldbody, (middle, half), HALL_COLOUR)
 
 
 def _light(spec: mujoco.MjSpec) -> None:

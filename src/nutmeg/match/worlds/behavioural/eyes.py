@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, names_in, read_named
 
 FOLDER = Path(__file__).parent / "data" / "eyes"
 
@@ -218,13 +217,9 @@ class EyesSettings:
 
 def eyes_names() -> list[str]:
     """The senses that come with Nutmeg."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return names_in(FOLDER)
 
 
 def load_eyes(name: str | Path = "nao") -> EyesSettings:
     """The senses of that name, or of a user's own file (a path ending in `.toml`)."""
-    if str(name).endswith(".toml"):
-        return read_cached(Path(name), EyesSettings)
-    if name not in eyes_names():
-        raise UnknownNameError("pair of eyes", str(name), eyes_names())
-    return read_cached(FOLDER / f"{name}.toml", EyesSettings)
+    return read_named(name, FOLDER, EyesSettings, "pair of eyes")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.records import record_values
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds, read_cached, toml_text
+from nutmeg.base.settings import Bounds, above, at_least, check_bounds, names_in, read_named, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -319,16 +319,12 @@ def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettin
 
 def behaviour_names() -> list[str]:
     """The settings that come with Nutmeg."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return names_in(FOLDER)
 
 
 def load_behaviour(name: str | Path) -> BehaviourSettings:
     """The settings of that name, or of a user's own file (a path ending in `.toml`)."""
-    if str(name).endswith(".toml"):
-        return read_cached(Path(name), BehaviourSettings)
-    if name not in behaviour_names():
-        raise UnknownNameError("settings", str(name), behaviour_names())
-    return read_cached(FOLDER / f"{name}.toml", BehaviourSettings)
+    return read_named(name, FOLDER, BehaviourSettings, "settings")
 
 
 def write_behaviour(settings: BehaviourSettings, path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.match.rules.slots import SLOTS
 from nutmeg.match.worlds.mj.percept import MAX_HEARD_BYTES
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class Hearing:
         """A player has gone."""
         self._said.pop(slot, None)
 
-    def swap_ends(self, slots: int) -> None:
+    def swap_ends(self) -> None:
         """Messages follow their players to the other end."""
-        self._said = {(slot + slots // 2) % slots: said for slot, said in self._said.items()}
+        self._said = {(slot + SLOTS // 2) % SLOTS: said for slot, said in self._said.items()}
 
     def deliver(self, order: Sequence[int], microphones: Floats, turns: Floats, speakers: Floats) -> dict[int, Heard]:
         """What each player hears, and silence afterwards.

@@ -19,15 +19,12 @@ from typing import Annotated
 
 import numpy as np
 
-from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
+from nutmeg.base.arrays import Floats, Ids, Ints
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import record_of
+from nutmeg.match.worlds.seats import BALL_OWNER, DEGREES, SeatRecord, SensorsRecord, is_sound, note_pair, note_touch
 
-NO_OWNER, BALL_OWNER = -1, -2
-"""Owners of geoms that are no robot's."""
-MAX_PAIRS = 64
-"""Pairs of touching players that the referee is told of in one cycle."""
 MAX_ROBOT_SPEED = 50.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
 MAX_JOINT_SPEED = 2000.0
@@ -40,22 +37,13 @@ MAX_ANGLE = 1e6
 """Angles and speeds that are asked for are clipped to this [degrees], [degrees/s]."""
 VIEW_ANGLE = 60.0
 """The camera sees so far to each side, and so far up and down [degrees]; what counts are whole hundredths."""
-DEGREES = 180.0 / math.pi
 
 
 @dataclass
-class Seat:
+class Seat(SeatRecord):
     """A robot of the world: where it is in the engine's arrays, and what its motors were told."""
 
-    slot: int
-    """The player's slot; -1 while the robot is parked."""
     joint_count: int
-    root: int
-    """Address of the torso's position in `qpos`."""
-    rate: int
-    """Address of the torso's velocity in `qvel`."""
-    torso: int
-    """The torso's body."""
     head: int
     """The head's body."""
     camera: Annotated[Floats, (3,)]
@@ -79,30 +67,14 @@ class Seat:
 
 
 @dataclass
-class Sensors:
-    """All that is measured in a cycle; rows are slots, and mean something only for players that are present."""
+class Sensors(SensorsRecord):
+    """All that is measured in a cycle."""
 
     attitude: Annotated[Floats, (22, 4)]
-    position: Annotated[Floats, (22, 3)]
-    """[m]"""
-    velocity: Annotated[Floats, (22, 2)]
-    """[m/s]"""
-    gyro: Annotated[Floats, (22, 3)]
-    """[degrees/s]"""
-    acc: Annotated[Floats, (22, 3)]
-    """[m/s²]"""
     angles: Annotated[Floats, (22, 23)]
     """[degrees]"""
     rates: Annotated[Floats, (22, 23)]
     """[degrees/s]"""
-    touches: Annotated[Bytes, (22,)]
-    """Whether the player touches the ball, 0 or 1."""
-    pair_count: int
-    """How many pairs of players touch each other."""
-    pairs: Annotated[Ints, (64, 2)]
-    """Their slots."""
-    pair_places: Annotated[Floats, (64, 2)]
-    """Where they touch [m]."""
 
 
 SEAT, SENSORS = record_of(Seat), record_of(Sensors)
@@ -174,49 +146,23 @@ def read_contacts(geoms: Ids, places: Floats, owners: Ints, seats: Sequence[Seat
         if max(one, two) < 0 or one == two:
             continue
         if min(one, two) == BALL_OWNER:
-            if seats[max(one, two)].slot >= 0:
-                found.touches[seats[max(one, two)].slot] = 1
+            note_touch(max(one, two), seats, found.touches)
         elif min(one, two) >= 0:
-            _note_pair(seats[one].slot, seats[two].slot, places[k], found)
-
-
-@kernel
-def _note_pair(one: int, two: int, place: Floats, found: Sensors) -> None:
-    """Adds a pair of players by their slots, unless it is there already or there is no room."""
-    low, high = min(one, two), max(one, two)
-    count = found.pair_count
-    if low < 0 or count == MAX_PAIRS:
-        return
-    for k in range(count):
-        if found.pairs[k, 0] == low and found.pairs[k, 1] == high:
-            return
-    found.pairs[count, 0], found.pairs[count, 1] = low, high
-    found.pair_places[count, 0], found.pair_places[count, 1] = place[0], place[1]
-    found.pair_count = count + 1
+            note_pair(seats[one].slot, seats[two].slot, places[k], found)
 
 
 # ---- sensors
 
 
 @kernel
-def is_sound(qpos: Floats, qvel: Floats, seats: Sequence[Seat]) -> bool:
-    """Whether a state is one of robots: a sum is finite only if every number is."""
+def is_sane(qpos: Floats, qvel: Floats, seats: Sequence[Seat]) -> bool:
+    """Whether a state is one of robots that move no faster than robots can, joints included."""
     for s in range(len(seats)):
-        if seats[s].slot >= 0 and not _is_sane(qvel, seats[s]):
-            return False
-    return bool(np.isfinite(qpos.sum() + qvel.sum()))
-
-
-@kernel
-def _is_sane(qvel: Floats, seat: Seat) -> bool:
-    """Whether a robot moves no faster than robots can."""
-    for i in range(3):
-        if not abs(qvel[seat.rate + i]) <= MAX_ROBOT_SPEED:
-            return False
-    for k in range(seat.joint_count):  # noqa: SIM110 (numba knows no generators)
-        if not abs(qvel[seat.rates[k]]) <= MAX_JOINT_SPEED:
-            return False
-    return True
+        if seats[s].slot >= 0:
+            for k in range(seats[s].joint_count):
+                if not abs(qvel[seats[s].rates[k]]) <= MAX_JOINT_SPEED:
+                    return False
+    return is_sound(qpos, qvel, seats, MAX_ROBOT_SPEED)
 
 
 @kernel

@@ -12,10 +12,15 @@ league's server. Arrays are shared, and nobody writes to them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nutmeg.base.arrays import Floats
+from nutmeg.base.errors import UsageError
 from nutmeg.match.worlds.physical.percept import GameView
+
+if TYPE_CHECKING:
+    from nutmeg.model.field import FieldSettings
+
 
 ROBOTS = ("t1", "k1")
 """The league's robots; their types are the indices. Agents ask for them in capitals."""
@@ -38,7 +43,7 @@ class Sight(NamedTuple):
     """What the camera sees, without noise, every second cycle."""
 
     marks: Floats
-    """(M, 3) the landmarks of the field and the ball, polar, in the order of `vision.landmarks`; NaN is out of view."""
+    """(M, 3) the landmarks of the field and the ball, polar, in the order of `landmarks`; NaN is out of view."""
     parts: Floats
     """(P, 3, 3) the parts of all players, polar; NaN is out of view. Columns as `PARTS`."""
     teams: tuple[str, ...]
@@ -88,3 +93,41 @@ class Action(NamedTuple):
     """Loudness (1 is all there is) and message."""
     syn: bool = False
     """Whether it said `(syn)`."""
+
+
+Place = tuple[float, float, float]
+VISION_CYCLES = 2
+"""Players see in every second cycle."""
+
+
+def landmarks(field: FieldSettings) -> dict[str, Place]:
+    """Landmarks by name [m], in the order in which rcssservermj 0.2.1 tells them; the ball `B` comes after them.
+
+    The first letter of a name says what it is (`l` a corner, `t` and `x` where lines meet or cross, `p` a penalty mark,
+    `g` a goal post), then left, centre or right, upper (y > 0) or lower, and the field, circle, goal area or penalty
+    area it belongs to. A quirk that clients of that server have adapted to is kept: the corners of goal areas and
+    penalty areas are told at the full width of the area instead of half of it.
+    """
+    if field.goal is None or field.goal_area is None:
+        raise UsageError(f"the field {field.name!r} has no goals or no goal areas; this league's players need both.")
+    x, y = field.length / 2, field.width / 2
+    mark, post = x - field.penalty_mark_distance, field.goal.inner_width / 2
+    found: dict[str, Place] = {}
+    for side, sign in (("l", -1), ("r", 1)):
+        found |= {f"l_{side}uf": (sign * x, y, 0.0), f"l_{side}lf": (sign * x, -y, 0.0)}
+    found |= {"t_cuf": (0.0, y, 0.0), "t_clf": (0.0, -y, 0.0)}
+    found |= {"x_cuc": (0.0, field.centre_circle_radius, 0.0), "x_clc": (0.0, -field.centre_circle_radius, 0.0)}
+    found |= {"p_lpm": (-mark, 0.0, 0.0), "p_rpm": (mark, 0.0, 0.0)}
+    for side, sign in (("l", -1), ("r", 1)):
+        found |= {
+            f"g_{side}up": (sign * x, post, field.goal.height),
+            f"g_{side}lp": (sign * x, -post, field.goal.height),
+        }
+    for area, letters in ((field.goal_area, "ga"), (field.penalty_area, "pa")):
+        if area is None:
+            continue
+        for kind, depth in (("l", area.depth), ("t", 0.0)):
+            for side, sign in (("l", -1), ("r", 1)):
+                found[f"{kind}_{side}u{letters}"] = (sign * (x - depth), area.width, 0.0)
+                found[f"{kind}_{side}l{letters}"] = (sign * (x - depth), -area.width, 0.0)
+    return found

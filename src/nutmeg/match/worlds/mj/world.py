@@ -23,21 +23,19 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
+from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of
-from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts, nothing_known
+from nutmeg.match.rules.state import PLAYERS_SHAPE
 from nutmeg.match.worlds.mj.kernels import (
-    BALL_OWNER,
     MAX_JOINT_SPEED,
     MAX_ROBOT_SPEED,
-    NO_OWNER,
     SEAT,
     SENSORS,
     drive,
-    is_sound,
+    is_sane,
     look,
     place_parts,
     place_voices,
@@ -45,19 +43,16 @@ from nutmeg.match.worlds.mj.kernels import (
     read_sensors,
     set_command,
 )
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS
-from nutmeg.match.worlds.mj.vision import landmarks
-from nutmeg.model.ball import load_ball
-from nutmeg.model.field import load_field
+from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS, landmarks
+from nutmeg.match.worlds.seats import SeatedGround, SeatedWorld
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.sim.variation import robot_rows
-from nutmeg.sim.worlds import SingleWorld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.base.arrays import Floats
+    from nutmeg.match.rules.state import Facts
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
 
@@ -65,10 +60,6 @@ PHYSICS = "ssim"
 PARKED_POSE = "ready"
 STEPS = 4
 """The engine's steps in a cycle."""
-MAX_COORDINATE = 1000.0
-"""Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
-ABSENT_HEIGHT = -5.0
-"""Height at which a recording has who does not play [m]."""
 FIRST_COMMAND = (0.0, 0.0, 1.0, 1.0, 0.0)
 """What motors do before they are told anything: rcssservermj 0.2.1 leaves MuJoCo's default gains, 1 and 1."""
 PUT_HEIGHTS = {"t1": 0.6735, "k1": 1.0}
@@ -102,7 +93,7 @@ def ground_scene(field: str, seats: tuple[tuple[str, int], ...]) -> Scene:
     return assemble(ground_settings(field, dict(seats)))
 
 
-class MatchWorld:
+class MatchWorld(SeatedWorld):
     """The robots and the ball.
 
     Args:
@@ -110,37 +101,28 @@ class MatchWorld:
         seats: how many robots of each kind (`t1`, `k1`) can play at once.
     """
 
+    max_coordinate = 1000.0
+
     def __init__(self, field: str = "fifa7vs7", *, seats: Mapping[str, int]) -> None:
         if not seats or not all(kind in JOINTS and 0 <= count <= SLOTS for kind, count in seats.items()):
             raise UsageError(
                 f"seats for {dict(seats)} are not possible: there are {', '.join(JOINTS)}, at most {SLOTS} of each."
             )
-        self.field = load_field(field)
-        scene = ground_scene(field, tuple(sorted(seats.items())))
-        self.scene, self.world = scene, SingleWorld(scene)
+        super().__init__(field, SeatedGround(ground_scene(field, tuple(sorted(seats.items()))), SEAT))
+        scene = self.scene = self.ground.scene
+        self.world = self.ground.world
         model, data = self.world.model, self.world.data
         self.kinds: list[str] = [table.settings.name for table in scene.robots]
         """Robots of the seats."""
         self._joint_counts = [len(JOINTS[kind]) for kind in self.kinds]
-        self._rows = [robot_rows(model, table.body) for table in scene.robots]
-        self.seats: Any = np.zeros(len(scene.robots), SEAT)
+        self.seats: Any = self.ground.seats
         """(S,) records of `kernels.Seat`."""
-        self._owners: Ints = np.full(model.ngeom, NO_OWNER, np.int64)
+        self._owners = self.ground.owners()
         for seat, table in enumerate(scene.robots):
             self._fill_seat(seat, table)
-        self.ball_body = int(model.body("ball").id)
-        self._owners[model.geom_bodyid == self.ball_body] = BALL_OWNER
-        joint = int(model.body("ball").jntadr[0])
-        self._ball, self._ball_rate = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
-        self.ball_radius = load_ball(self.field.ball).radius
-        self.present = np.zeros(SLOTS, bool)
-        """Who plays."""
-        self.seat_of = np.full(SLOTS, -1, np.int64)
-        """Seats of who plays."""
+        self.ball_body = self.ground.ball_body
         self.order: list[int] = []
         """Slots of who plays in the order in which they joined."""
-        self.upsets = 0
-        """How often the engine lost its numbers."""
         self.sensors: Any = np.zeros(1, SENSORS)
         """One record of `kernels.Sensors`, made anew each cycle."""
         self._motors = data.ctrl, model.actuator_gainprm, model.actuator_biasprm
@@ -162,25 +144,17 @@ class MatchWorld:
         model, record, kind = self.world.model, self.seats[seat], self.kinds[seat]
         count = len(JOINTS[kind])
         bodies = [int(model.body(f"{table.name}/{name}").id) for name in PART_BODIES]
-        record["slot"], record["joint_count"] = -1, count
-        record["root"], record["rate"], record["torso"], record["head"] = (
-            table.root,
-            table.root_rate,
-            table.body,
-            bodies[0],
-        )
+        record["joint_count"], record["head"] = count, bodies[0]
         record["camera"], record["microphone"], record["speaker"] = HEAD_PLACES[kind]
         record["parts"], record["part_places"] = bodies, (SEEN_HEAD[kind], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         record["angles"][:count], record["rates"][:count] = table.angles, table.rates
         record["motors"][:count] = [model.actuator(f"{table.name}/{name}").id for name in table.joints]
-        self._owners[self._rows[seat]["geom"]] = seat
 
     # ---- who plays
 
     def join(self, slot: int, kind: str) -> None:
         """Lets a robot play, beside the pitch as the league's server puts newcomers, with all angles zero."""
-        if self.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} plays already; another number is needed.")
+        self.refuse_second(slot)
         free = [seat for seat, taken in enumerate(self.seats["slot"]) if taken < 0 and self.kinds[seat] == kind]
         if not free:
             raise UsageError(
@@ -198,8 +172,8 @@ class MatchWorld:
 
     def _appear(self, seat: int) -> None:
         """Makes a robot that was just put somewhere seen and measured, in free fall; nothing of the others changes."""
-        data, bodies = self.world.data, self._rows[seat]["body"]
-        qpos, dofs = self._numbers(seat)
+        data, bodies = self.world.data, self.ground.rows[seat]["body"]
+        qpos, dofs = self.ground.numbers(seat)
         self._before[0][qpos], self._before[1][dofs] = data.qpos[qpos], 0.0
         data.qacc[dofs] = 0.0
         data.qacc[dofs.start + 2] = -GRAVITY
@@ -216,22 +190,18 @@ class MatchWorld:
         if not self.present[slot]:
             return
         seat = int(self.seat_of[slot])
-        qpos, dofs = self._numbers(seat)
-        self.world.qpos[qpos], self.world.qvel[dofs] = self.scene.start[qpos], 0.0
+        self.ground.put_back(seat)
         model, motors = self.world.model, self.seats["motors"][seat][: self.seats["joint_count"][seat]]
         model.actuator_gainprm[motors] = self.scene.model.actuator_gainprm[motors]
         model.actuator_biasprm[motors] = self.scene.model.actuator_biasprm[motors]
         self.world.ctrl[motors] = self.scene.commands[motors]
-        self.world.hold(self.scene.robots[seat], parked=True)
-        self.seats["slot"][seat], self.seat_of[slot], self.present[slot] = -1, -1, False
+        self.seat_of[slot], self.present[slot] = -1, False
         self.order.remove(slot)
 
     def swap_ends(self) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
-        turned = np.roll(np.arange(SLOTS), SLOTS // 2)
-        self.present[:], self.seat_of[:] = self.present[turned], self.seat_of[turned]
-        self.order = [int(turned[slot]) for slot in self.order]
-        self.seats["slot"][self.seat_of[self.present]] = np.flatnonzero(self.present)
+        super().swap_ends()
+        self.order = [(slot + SLOTS // 2) % SLOTS for slot in self.order]
         self.sensors = self.sensors.copy()
         self._read()
 
@@ -242,11 +212,6 @@ class MatchWorld:
     def players(self) -> list[int]:
         """Slots of who plays as the league's server lists them: the left team, then the right, each as it joined."""
         return sorted(self.order, key=lambda slot: slot >= MAX_PLAYERS)
-
-    def _numbers(self, seat: int) -> tuple[slice, slice]:
-        """Where the state of a robot is: configuration and velocity."""
-        dofs, start = self._rows[seat]["dof"], int(self.seats["root"][seat])
-        return slice(start, start + dofs.stop - dofs.start + 1), dofs
 
     # ---- where things are put
 
@@ -269,12 +234,12 @@ class MatchWorld:
         """Puts a player at a place [m] with an attitude (quaternion, w first), at rest with all angles zero."""
         numbers = (*position, *attitude)
         length = math.sqrt(sum(part * part for part in attitude))
-        if not all(abs(number) <= MAX_COORDINATE for number in numbers) or not length > 1e-6:
+        if not all(abs(number) <= self.max_coordinate for number in numbers) or not length > 1e-6:
             raise UsageError(
                 f"{SLOT_NAMES[slot]} cannot be put at {tuple(position)} with attitude {tuple(attitude)}: places are "
-                f"within {MAX_COORDINATE:g} m, and an attitude is a quaternion that is not zero."
+                f"within {self.max_coordinate:g} m, and an attitude is a quaternion that is not zero."
             )
-        qpos, dofs = self._numbers(int(self.seat_of[slot]))
+        qpos, dofs = self.ground.numbers(int(self.seat_of[slot]))
         pose = self.world.qpos[qpos]
         pose[:] = 0.0
         pose[:3], pose[3:7] = position, [part / length for part in attitude]
@@ -284,17 +249,6 @@ class MatchWorld:
         """Puts a player where it wishes: x is always taken into its own half, y is not mirrored for the right team."""
         sign, turn = (-1, 0.0) if slot < MAX_PLAYERS else (1, math.pi)
         self.place(slot, x=sign * abs(x), y=y, heading=math.radians(math.fmod(degrees, 360.0)) + turn)
-
-    def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-        """Puts the ball on the ground (2,) or anywhere (3,) [m], with a velocity (3,) [m/s] and no spin."""
-        where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
-        if not all(abs(number) <= MAX_COORDINATE for number in (*where, *velocity)):
-            raise UsageError(
-                f"the ball cannot be put at {tuple(place)} with velocity {tuple(velocity)}: places are within "
-                f"{MAX_COORDINATE:g} m, velocities within {MAX_COORDINATE:g} m/s."
-            )
-        self.world.qpos[self._ball : self._ball + 7] = *where, 1.0, 0.0, 0.0, 0.0
-        self.world.qvel[self._ball_rate : self._ball_rate + 6] = *velocity, 0.0, 0.0, 0.0
 
     def carry_out(self, decision: Decision) -> None:
         """Does what the referee decided; who is moved stands upright, and beside the pitch looks at it."""
@@ -328,7 +282,7 @@ class MatchWorld:
         self._before[0][:], self._before[1][:] = data.qpos, data.qvel
         mujoco.mj_step(model, data)
         self.sensors = np.zeros(1, SENSORS)
-        if not is_sound(data.qpos, data.qvel, self.seats):
+        if not is_sane(data.qpos, data.qvel, self.seats):
             self._recover()
         self._read_contacts()
         self._read()
@@ -348,12 +302,12 @@ class MatchWorld:
         """Puts the world back by a cycle, and whoever (or what) lost its numbers up again, with first commands."""
         data = self.world.data
         lost = [slot for slot in self.order if self._is_lost(slot)]
-        ball = slice(self._ball_rate, self._ball_rate + 6)
-        ball_lost = not np.isfinite(data.qvel[ball]).all()
+        ball_lost = not np.isfinite(data.qvel[self.ground.ball_rate :][:6]).all()
         data.qpos[:], data.qvel[:] = self._good
         data.qacc[:], data.qacc_warmstart[:] = 0.0, 0.0
         for slot in lost:
-            x, y = np.clip(data.qpos[self._numbers(int(self.seat_of[slot]))[0]][:2], -MAX_COORDINATE, MAX_COORDINATE)
+            qpos, _ = self.ground.numbers(int(self.seat_of[slot]))
+            x, y = np.clip(data.qpos[qpos][:2], -self.max_coordinate, self.max_coordinate)
             self.place(slot, x=float(x), y=float(y), heading=0.0)
             self.seats["wanted"][self.seat_of[slot]] = FIRST_COMMAND
         if ball_lost or not lost:
@@ -364,27 +318,12 @@ class MatchWorld:
 
     def _is_lost(self, slot: int) -> bool:
         """Whether a player's numbers are no longer those of a robot."""
-        qpos, dofs = self._numbers(int(self.seat_of[slot]))
+        qpos, dofs = self.ground.numbers(int(self.seat_of[slot]))
         speeds = np.abs(self.world.qvel[dofs])
         sane = (speeds[:3] <= MAX_ROBOT_SPEED).all() and (speeds[6:] <= MAX_JOINT_SPEED).all()
         return not (sane and np.isfinite(speeds).all() and np.isfinite(self.world.qpos[qpos]).all())
 
     # ---- what is observed
-
-    @property
-    def time(self) -> float:
-        """Since the beginning [s]."""
-        return float(self.world.data.time)
-
-    @property
-    def ball(self) -> Floats:
-        """(3,) where the ball is [m]."""
-        return self.world.qpos[self._ball : self._ball + 3].copy()
-
-    @property
-    def ball_velocity(self) -> Floats:
-        """(3,) [m/s]."""
-        return self.world.qvel[self._ball_rate : self._ball_rate + 3].copy()
 
     def look(self, slots: Sequence[int]) -> tuple[Floats, Floats]:
         """What players (P,) see: (P, M, 3) marks and ball, and (P, P, 3, 3) parts of each other, polar; NaN unseen."""
@@ -407,15 +346,8 @@ class MatchWorld:
 
     def heading(self, slot: int) -> float:
         """Where the torso of a player looks, 0 along x [rad]."""
-        w, x, y, z = self.world.qpos[self._numbers(int(self.seat_of[slot]))[0]][3:7].tolist()
+        w, x, y, z = self.world.qpos[self.ground.numbers(int(self.seat_of[slot]))[0]][3:7].tolist()
         return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-
-    def poses(self) -> Floats:
-        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
-        found = np.zeros((SLOTS, 7))
-        found[:, :4] = 0.0, 0.0, ABSENT_HEIGHT, 1.0
-        found[self.present] = self.world.qpos[self.seats["root"][self.seat_of[self.present], None] + np.arange(7)]
-        return found
 
     def joint_angles(self) -> Floats:
         """(22, 23) the angles of the joints as they are now [rad]; zeros where there is none."""
@@ -425,30 +357,8 @@ class MatchWorld:
         found[self.present] *= np.arange(MAX_JOINTS) < self.seats["joint_count"][seats, None]
         return found
 
-    def ball_pose(self) -> Floats:
-        """(7,) place and attitude (quaternion) of the ball."""
-        return self.world.qpos[self._ball : self._ball + 7].copy()
-
     def facts(self) -> Facts:
         """What the referee has to know of the last cycle."""
-        sensors, unknown = self.sensors, nothing_known()
-        count = int(sensors["pair_count"][0])
-        contacts, places = unknown["contacts"], unknown["contact_places"]
-        if count:
-            contacts = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
-            places = sensors["pair_places"][0, :count]
-        return Facts(
-            time_step=CONTROL_CYCLE,
-            ball=self.ball,
-            ball_velocity=self.ball_velocity,
-            present=self.present.reshape(PLAYERS_SHAPE),
-            position=sensors["position"][0].reshape(2, MAX_PLAYERS, 3),
-            velocity=sensors["velocity"][0].reshape(2, MAX_PLAYERS, 2),
-            touches_ball=sensors["touches"][0].view(np.bool_).reshape(PLAYERS_SHAPE),
-            wants_pass=unknown["wants_pass"],
-            goalie=unknown["goalie"],
-            contacts=contacts,
-            contact_places=places,
-            self_collision=unknown["self_collision"],
-            pushes=unknown["pushes"],
-        )
+        sensors = self.sensors
+        measured = sensors["position"][0], sensors["velocity"][0], sensors["touches"][0].view(np.bool_)
+        return self._referee_facts(sensors, self.present.reshape(PLAYERS_SHAPE), measured)

@@ -20,17 +20,17 @@ import numpy as np
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.slots import SLOTS
-from nutmeg.match.worlds.physical.kernels import BALL_OWNER, BOX_BODIES, GEOM, NO_OWNER, SEAT
+from nutmeg.match.worlds.physical.kernels import BOX_BODIES, GEOM, SEAT
 from nutmeg.match.worlds.physical.percept import JOINTS, PHYSICS, ROBOT
+from nutmeg.match.worlds.seats import SeatedGround
 from nutmeg.model.ode import masks_of
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.sim.variation import robot_rows, robot_types
-from nutmeg.sim.worlds import SingleWorld
+from nutmeg.sim.variation import robot_types
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.model.scene import Scene
-    from nutmeg.sim.variation import RobotTypes, Rows
+    from nutmeg.sim.variation import RobotTypes
 
 
 PLAIN_TYPES = ("type0", "type1", "type2", "type3")
@@ -72,22 +72,20 @@ def ground_scene(field: str, *, seats: int, toed: int = 0) -> Scene:
     return assemble(ground_settings(field, seats=seats, toed=toed))
 
 
-def load_kinds() -> RobotTypes:
+def _load_kinds() -> RobotTypes:
     """The numbers of the types that a plain seat takes."""
     return robot_types(ROBOT, PLAIN_TYPES, PHYSICS)
 
 
-class Ground:
+class Ground(SeatedGround):
     """A compiled ground and where everything of it is."""
 
     def __init__(self, scene: Scene) -> None:
-        self.scene, self.world, self._kinds = scene, SingleWorld(scene), load_kinds()
+        super().__init__(scene, SEAT)
+        self._kinds = _load_kinds()
         model = self.world.model
-        self._rows: list[Rows] = [robot_rows(model, table.body) for table in scene.robots]
         self.toed = np.array([table.kind == "type4" for table in scene.robots])
         """(S,) which seats have toes."""
-        self.seats: Any = np.zeros(len(scene.robots), SEAT)
-        """(S,) records of `kernels.Seat`: an array for numpy, a sequence of seats for kernels."""
         self._bits: dict[int, int] = {}
         self._fill_seats()
         self.parts, self.bodies = self._bodies(PART_BODIES), self._bodies(BODIES)
@@ -97,15 +95,11 @@ class Ground:
         self._fill_geoms(model)
         for seat in range(len(self.seats)):
             self._separate(seat, PARKED_BIT)
-        self.ball_body = int(model.body("ball").id)
-        self.ball = int(model.jnt_qposadr[model.body("ball").jntadr[0]])
-        self.ball_rate = int(model.jnt_dofadr[model.body("ball").jntadr[0]])
 
     def _fill_seats(self) -> None:
         """Finds joints and motors of every robot in the engine's arrays."""
-        self.seats["slot"], self.seats["motors"], self.seats["boxes"] = -1, -1, -1
+        self.seats["motors"], self.seats["boxes"] = -1, -1
         for seat, table in zip(self.seats, self.scene.robots, strict=True):
-            seat["root"], seat["rate"], seat["torso"] = table.root, table.root_rate, table.body
             for column, joint in enumerate(JOINTS):
                 if joint in table.joints:
                     seat["joints"][column] = table.angles[table.joints.index(joint)]
@@ -125,11 +119,9 @@ class Ground:
     def _fill_geoms(self, model: mujoco.MjModel) -> None:
         """Whose every geom is, and which foot; and the boxes of every robot."""
         geoms = self.geoms
-        geoms["owner"], geoms["foot"], geoms["body"] = NO_OWNER, -1, model.geom_bodyid
+        geoms["owner"], geoms["foot"], geoms["body"] = self.owners(), -1, model.geom_bodyid
         geoms["root"] = model.body_rootid[model.geom_bodyid]
-        geoms["owner"][model.geom_bodyid == model.body("ball").id] = BALL_OWNER
-        for seat, rows in enumerate(self._rows):
-            geoms["owner"][rows["geom"]] = seat
+        for seat, rows in enumerate(self.rows):
             for geom in range(rows["geom"].start, rows["geom"].stop):
                 body = model.body(int(model.geom_bodyid[geom])).name.split("/")[-1]
                 geoms["foot"][geom] = FOOT_BODIES.index(body) if body in FOOT_BODIES else -1
@@ -142,7 +134,7 @@ class Ground:
         if bool(self.toed[seat]) != (robot_type == TOED_TYPE):
             raise UsageError(f"seat {seat} cannot be of type {robot_type}: toes cannot be put on or taken off.")
         if robot_type != TOED_TYPE:
-            self._kinds.set(model, self._rows[seat], PLAIN_TYPES[robot_type])
+            self._kinds.set(model, self.rows[seat], PLAIN_TYPES[robot_type])
         self._bits[seat] = next(bit for bit in range(1, SLOTS + 1) if bit not in self._bits.values())
         self._separate(seat, self._bits[seat])
         self.world.hold(self.scene.robots[seat], parked=False)
@@ -156,7 +148,7 @@ class Ground:
 
     def _separate(self, seat: int, bit: int) -> None:
         """Gives a robot a bit of its own in the engine's masks, see `masks_of`; parked robots share one."""
-        model, rows, (own, others) = self.world.model, self._rows[seat], masks_of(bit)
+        model, rows, (own, others) = self.world.model, self.rows[seat], masks_of(bit)
         for mine, is_one, touches in (
             (rows["geom"], model.geom_contype, model.geom_conaffinity),
             (rows["body"], model.body_contype, model.body_conaffinity),
@@ -167,11 +159,8 @@ class Ground:
 
     def park(self, seat: int) -> None:
         """Puts the robot of a seat back beside the pitch, where it sleeps."""
-        qpos, dofs = self.numbers(seat)
-        self.world.qpos[qpos], self.world.qvel[dofs] = self.scene.start[qpos], 0.0
-        self.world.ctrl[self._rows[seat]["actuator"]] = 0.0
-        self.world.hold(self.scene.robots[seat], parked=True)
-        self.seats[seat]["slot"] = -1
+        self.put_back(seat)
+        self.world.ctrl[self.rows[seat]["actuator"]] = 0.0
         del self._bits[seat]
         self._separate(seat, PARKED_BIT)
 
@@ -180,12 +169,6 @@ class Ground:
         fitting = (self.seats["slot"] < 0) & (self.toed == (robot_type == TOED_TYPE))
         return int(np.argmax(fitting)) if fitting.any() else None
 
-    def numbers(self, seat: int) -> tuple[slice, slice]:
-        """Where the state of a robot is: configuration and velocity."""
-        dofs = self._rows[seat]["dof"]
-        start = int(self.seats["root"][seat])
-        return slice(start, start + dofs.stop - dofs.start + 1), dofs
-
     def freeze(self, seat: int, limb: int, *, frozen: bool) -> None:
         """Lets the drives of a limb hold it still, or hear their player again."""
         mine = [column for column, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb])]
@@ -193,14 +176,14 @@ class Ground:
 
     def close_gaps(self, seat: int) -> None:
         """Puts the joints of a robot together that the engine's steps have pulled apart (see `sim.ode_step`)."""
-        self.world.close_gaps(self._rows[seat]["body"])
+        self.world.close_gaps(self.rows[seat]["body"])
 
     def lowest(self, seats: Ints) -> Floats:
         """(n,) height of the lowest point of robots; after `place_bodies`."""
         model, data = self.world.model, self.world.data
         heights = []
         for seat in seats.tolist():
-            mine = self._rows[seat]["geom"]
+            mine = self.rows[seat]["geom"]
             size, up = model.geom_size[mine], np.abs(data.geom_xmat[mine, 6:9])
             box = (up * size).sum(axis=1)
             round_ones = size[:, 0] + up[:, 2] * size[:, 1]  # spheres have no length

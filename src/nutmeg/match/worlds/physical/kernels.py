@@ -27,31 +27,19 @@ from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import record_of
+from nutmeg.match.worlds.seats import BALL_OWNER, DEGREES, SeatRecord, SensorsRecord, is_sound, note_pair, note_touch
 
-NO_OWNER, BALL_OWNER = -1, -2
-"""Owners of geoms that are no robot's."""
-MAX_PAIRS = 64
-"""Pairs of touching players that the referee is told of in one cycle."""
 MAX_ROBOT_SPEED = 30.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
-DEGREES = 180.0 / math.pi
 
 
 @dataclass
-class Seat:
+class Seat(SeatRecord):
     """A robot of the ground: where it is in the engine's arrays, and what its motors were told.
 
     Arrays over joints are in the order of `percept.JOINTS`; toes that a robot does not have are the last two.
     """
 
-    slot: int
-    """The player's slot; -1 while the robot is parked."""
-    root: int
-    """Address of the torso's position in `qpos`."""
-    rate: int
-    """Address of the torso's velocity in `qvel`."""
-    torso: int
-    """The torso's body."""
     joints: Annotated[Ints, (24,)]
     """Addresses of the joints' angles in `qpos`; 0 where there is no joint."""
     motors: Annotated[Ints, (24,)]
@@ -88,31 +76,15 @@ class Geom:
 
 
 @dataclass
-class Sensors:
-    """All that is measured in a cycle; rows are slots, and mean something only for players that are present."""
+class Sensors(SensorsRecord):
+    """All that is measured in a cycle."""
 
     forces: Annotated[Floats, (22, 4, 6)]
     """Place [m] and force [N] at the feet in the league's frame of the foot; NaN is no contact. Rows as `FEET`."""
-    touches: Annotated[Bytes, (22,)]
-    """Whether the player touched the ball, 0 or 1: numba knows no arrays of booleans in records."""
     collides: Annotated[Bytes, (22, 4)]
     """Limbs that are inside another part of their robot, in the order of `decisions.LIMBS`."""
     angles: Annotated[Floats, (22, 24)]
     """The angles of the joints [degrees]."""
-    gyro: Annotated[Floats, (22, 3)]
-    """[degrees/s]"""
-    acc: Annotated[Floats, (22, 3)]
-    """[m/s^2]"""
-    position: Annotated[Floats, (22, 3)]
-    """The position of the torso [m]."""
-    velocity: Annotated[Floats, (22, 2)]
-    """The velocity of the torso [m/s]."""
-    pair_count: int
-    """How many pairs of players touch each other."""
-    pairs: Annotated[Ints, (64, 2)]
-    """Their slots."""
-    pair_places: Annotated[Floats, (64, 2)]
-    """Where they touch [m]."""
 
 
 SEAT, GEOM, SENSORS = record_of(Seat), record_of(Geom), record_of(Sensors)
@@ -196,10 +168,10 @@ def read_contacts(
             continue
         one, two = geoms[contacts.geoms[k, 0]].owner, geoms[contacts.geoms[k, 1]].owner
         if BALL_OWNER in (one, two):
-            _note_touch(max(one, two), seats, found.touches)
+            note_touch(max(one, two), seats, found.touches)
             continue  # on the league's server no foot feels the ball: it is the ball that makes the contact
         if one >= 0 and two >= 0:
-            _note_pair(seats[one].slot, seats[two].slot, contacts.places[k], found)
+            note_pair(seats[one].slot, seats[two].slot, contacts.places[k], found)
         for side, sign in ((0, -1.0), (1, 1.0)):
             geom = geoms[contacts.geoms[k, side]]
             if geom.foot >= 0 and seats[geom.owner].slot >= 0:
@@ -209,28 +181,6 @@ def read_contacts(
                 for i in range(3):
                     total[i] = sums[slot, geom.foot, i] / weight if weight > 0.0 else contacts.places[k, i]
                     total[3 + i] = sums[slot, geom.foot, 3 + i]
-
-
-@kernel
-def _note_touch(owner: int, seats: Sequence[Seat], touches: Bytes) -> None:
-    """Notes that a player touched the ball; other owners are the ground or a goal."""
-    if owner >= 0 and seats[owner].slot >= 0:
-        touches[seats[owner].slot] = 1
-
-
-@kernel
-def _note_pair(one: int, two: int, place: Floats, found: Sensors) -> None:
-    """Adds a pair of players by their slots, unless it is there already or there is no room."""
-    low, high = min(one, two), max(one, two)
-    count = found.pair_count
-    if low < 0 or count == MAX_PAIRS:
-        return
-    for k in range(count):
-        if found.pairs[k, 0] == low and found.pairs[k, 1] == high:
-            return
-    found.pairs[count, 0], found.pairs[count, 1] = low, high
-    found.pair_places[count, 0], found.pair_places[count, 1] = place[0], place[1]
-    found.pair_count = count + 1
 
 
 @inlined
@@ -295,7 +245,7 @@ def read_sensors(
         sensors: written.
         trusting: whether the state is not checked.
     """
-    if not trusting and not _is_sound(qpos, qvel, seats):
+    if not trusting and not is_sound(qpos, qvel, seats, MAX_ROBOT_SPEED):
         return False
     boxes = Boxes(*box_arrays)
     for s in range(len(seats)):
@@ -303,17 +253,6 @@ def read_sensors(
             _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
             _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
     return True
-
-
-@kernel
-def _is_sound(qpos: Floats, qvel: Floats, seats: Sequence[Seat]) -> bool:
-    """Whether a state is one: a sum is finite only if every number is."""
-    for s in range(len(seats)):
-        if seats[s].slot >= 0:
-            for i in range(3):
-                if not abs(qvel[seats[s].rate + i]) <= MAX_ROBOT_SPEED:
-                    return False
-    return bool(np.isfinite(qpos.sum() + qvel.sum()))
 
 
 @kernel

@@ -31,7 +31,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import LIMBS, Decision, FreezeLimbs, MovePlayer, PlaceBall
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOT_NAMES, SLOTS, slot_of, start_place
-from nutmeg.match.rules.state import PLAYERS_SHAPE, Facts, nothing_known
+from nutmeg.match.rules.state import PLAYERS_SHAPE
 from nutmeg.match.worlds.physical.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.worlds.physical.kernels import (
     MAX_ROBOT_SPEED,
@@ -44,14 +44,14 @@ from nutmeg.match.worlds.physical.kernels import (
     read_sensors,
     set_command,
 )
-from nutmeg.model.ball import load_ball
-from nutmeg.model.field import load_field
+from nutmeg.match.worlds.seats import SeatedWorld
 from nutmeg.model.geometry import yaw_quaternion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.match.rules.state import Facts
 
 
 MAX_COORDINATE = 100.0
@@ -60,11 +60,9 @@ IDLE_CYCLES = 10
 """A robot that begins so many cycles in a row at rest is left out of the last one, as the league's engine does it."""
 BEAM_HEIGHT = 0.4
 """Height of the torso of who is beamed [m] (AgentRadius in naosoccersim.rb); long legs reach into the ground there."""
-ABSENT_HEIGHT = -5.0
-"""Height at which a recording has who does not play [m]."""
 
 
-class MatchWorld:
+class MatchWorld(SeatedWorld):
     """The robots and the ball.
 
     Args:
@@ -73,32 +71,26 @@ class MatchWorld:
         toed: how many of the seats are for robots with toes (type 4).
     """
 
+    ground: Ground
+    max_coordinate = MAX_COORDINATE
+
     def __init__(self, field: str = "sim3d", *, seats: int = SLOTS, toed: int = 0) -> None:
         if not (0 <= toed <= SLOTS and 0 <= seats - toed <= SLOTS and seats):
             raise UsageError(
                 f"{seats} seats, {toed} of them with toes, are not possible: a match has at least one, and of each "
                 f"kind at most {SLOTS}."
             )
-        self.field, self.ground = load_field(field), Ground(ground_scene(field, seats=seats, toed=toed))
+        super().__init__(field, Ground(ground_scene(field, seats=seats, toed=toed)))
         ground, data = self.ground, self.ground.world.data
-        self.ball_radius = load_ball(self.field.ball).radius
-        self.present = np.zeros(SLOTS, bool)
-        """Who plays."""
         self.types = np.zeros(SLOTS, np.int64)
         """Types of who plays."""
-        self.seat_of = np.full(SLOTS, -1, np.int64)
-        """Seats of who plays."""
         self._landing: set[int] = set()
         self._beamed: set[int] = set()  # of those, who stays as high as it was put, even in the ground
         self._frozen: list[tuple[float, int, int]] = []
         self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
         self._is_ahead = False
-        self.upsets = 0
-        """How often the engine lost its numbers, and a robot had to be put up again."""
         self._xpos, self._xmat = data.xpos, data.xmat
         self._boxes = Boxes(places=data.geom_xpos, turns=data.geom_xmat, sizes=ground.world.model.geom_size)
-        self._ball_place = self.ground.world.qpos[ground.ball :][:3]
-        self._ball_velocity = ground.world.qvel[ground.ball_rate :][:3]
         self._contacts: dict[int, Contacts] = {}
         self._sensors: Any = np.zeros(1, SENSORS)
         self._sensors["forces"] = np.nan
@@ -111,8 +103,7 @@ class MatchWorld:
         """Lets a robot of a type play, at its place beside the pitch's corner, with all angles zero."""
         if robot_type not in ROBOT_TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {ROBOT_TYPES[-1]}.")
-        if self.present[slot]:
-            raise UsageError(f"{SLOT_NAMES[slot]} plays already; another number is needed.")
+        self.refuse_second(slot)
         seat = self.ground.free_seat(robot_type)
         if seat is None:
             toes, kind = robot_type == TOED_TYPE, "with toes (type 4)" if robot_type == TOED_TYPE else "without toes"
@@ -144,10 +135,9 @@ class MatchWorld:
 
     def swap_ends(self) -> None:
         """Lets every player change its slot for that of the same number on the other side."""
+        super().swap_ends()
         turned = np.roll(np.arange(SLOTS), SLOTS // 2)
-        for array in (self.present, self.types, self.seat_of):
-            array[:] = array[turned]
-        self.ground.seats["slot"][self.seat_of[self.present]] = np.flatnonzero(self.present)
+        self.types[:] = self.types[turned]
         self._frozen = [(until, int(turned[slot]), limb) for until, slot, limb in self._frozen]
         self._landing = {int(turned[slot]) for slot in self._landing}
         self._beamed = {int(turned[slot]) for slot in self._beamed}
@@ -176,10 +166,10 @@ class MatchWorld:
             height: of the torso, m; never so low that anything is under the ground, and on the ground if None.
             heading: where it looks, 0 along x, rad; it is put upright then. None keeps its attitude.
         """
-        if not all(abs(number) <= MAX_COORDINATE for number in (x, y, height or 0.0, heading or 0.0)):
+        if not all(abs(number) <= self.max_coordinate for number in (x, y, height or 0.0, heading or 0.0)):
             raise UsageError(
                 f"{SLOT_NAMES[slot]} cannot be put at x={x}, y={y}, height={height}, heading={heading}: places are "
-                f"within {MAX_COORDINATE:g} m."
+                f"within {self.max_coordinate:g} m."
             )
         ground, seat = self.ground, int(self.seat_of[slot])
         qpos, dofs = ground.numbers(seat)
@@ -211,16 +201,8 @@ class MatchWorld:
 
     def place_ball(self, place: Sequence[float], velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Puts the ball on the ground (2,) or anywhere (3,), m, with a velocity (3,), m/s, and no spin."""
-        where = (*place[:2], max(place[2], self.ball_radius) if len(place) > 2 else self.ball_radius)
-        if not all(abs(number) <= MAX_COORDINATE for number in (*where, *velocity)):
-            raise UsageError(
-                f"the ball cannot be put at {tuple(place)} with velocity {tuple(velocity)}: places are within "
-                f"{MAX_COORDINATE:g} m, velocities within {MAX_COORDINATE:g} m/s."
-            )
-        ground = self.ground
-        ground.world.qpos[ground.ball : ground.ball + 7] = *where, 1.0, 0.0, 0.0, 0.0
-        ground.world.qvel[ground.ball_rate : ground.ball_rate + 6] = *velocity, 0.0, 0.0, 0.0
-        ground.world.touch()
+        super().place_ball(place, velocity)
+        self.ground.world.touch()
 
     def carry_out(self, decision: Decision) -> None:
         """Does what the referee decided; events, and the change of ends, are left to the game."""
@@ -373,11 +355,6 @@ class MatchWorld:
         boxes = self._boxes[:]
         return read_sensors(world.qpos, world.qvel, self._xmat, boxes, ground.seats, self._sensors, trusting)
 
-    @property
-    def time(self) -> float:
-        """Since the beginning, s."""
-        return float(self.ground.world.data.time)
-
     def _lost(self) -> list[int]:
         """Players whose numbers are no longer those of a robot."""
         rates = self.ground.seats["rate"][self._seats][:, None] + np.arange(3)
@@ -394,7 +371,7 @@ class MatchWorld:
         world.qpos[:], world.qvel[:], world.data.qacc_warmstart[:] = qpos, qvel, 0.0
         for slot in lost:
             numbers, dofs = ground.numbers(int(self.seat_of[slot]))
-            x, y = np.clip(qpos[numbers][:2], -MAX_COORDINATE, MAX_COORDINATE).tolist()
+            x, y = np.clip(qpos[numbers][:2], -self.max_coordinate, self.max_coordinate).tolist()
             world.qpos[numbers], world.qvel[dofs] = 0.0, 0.0
             self.place(slot, x=x, y=y, heading=0.0)
         if not lost:
@@ -405,16 +382,6 @@ class MatchWorld:
         world.refresh()
 
     # ---- what is observed
-
-    @property
-    def ball(self) -> Floats:
-        """(3,) where the ball is, m."""
-        return self._ball_place.copy()
-
-    @property
-    def ball_velocity(self) -> Floats:
-        """(3,) m/s."""
-        return self._ball_velocity.copy()
 
     @property
     def playing(self) -> Ints:
@@ -434,13 +401,6 @@ class MatchWorld:
         found[self._slots] = np.arctan2(turns[:, 3], turns[:, 0])
         return found
 
-    def poses(self) -> Floats:
-        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
-        found = np.zeros((SLOTS, 7))
-        found[:, :4] = 0.0, 0.0, ABSENT_HEIGHT, 1.0
-        found[self._slots] = self.ground.world.qpos[self.ground.seats["root"][self._seats, None] + np.arange(7)]
-        return found
-
     def body_poses(self) -> tuple[Floats, Floats]:
         """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of who plays; rows as `ground.BODIES`."""
         data, bodies = self.ground.world.data, self.ground.bodies[self._seats]
@@ -456,24 +416,6 @@ class MatchWorld:
 
     def facts(self, wants_pass: Bools | None = None) -> Facts:
         """What the referee has to know of the last cycle."""
-        sensors, unknown = self._sensors, nothing_known()
-        count = int(sensors["pair_count"][0])
-        contacts, places = unknown["contacts"], unknown["contact_places"]
-        if count:
-            contacts = np.stack(np.divmod(sensors["pairs"][0, :count], PLAYERS_SHAPE[1]), axis=-1)
-            places = sensors["pair_places"][0, :count]
-        return Facts(
-            time_step=CONTROL_CYCLE,
-            ball=self.ball,
-            ball_velocity=self.ball_velocity,
-            present=self._present,
-            position=self.position.reshape(2, MAX_PLAYERS, 3),
-            velocity=self.velocity.reshape(2, MAX_PLAYERS, 2),
-            touches_ball=self.touches.reshape(PLAYERS_SHAPE),
-            wants_pass=unknown["wants_pass"] if wants_pass is None else wants_pass.reshape(PLAYERS_SHAPE),
-            goalie=unknown["goalie"],
-            contacts=contacts,
-            contact_places=places,
-            self_collision=self.collides.reshape(2, MAX_PLAYERS, len(LIMBS)),
-            pushes=unknown["pushes"],
-        )
+        collisions = self.collides.reshape(2, MAX_PLAYERS, len(LIMBS))
+        measured = self.position, self.velocity, self.touches
+        return self._referee_facts(self._sensors, self._present, measured, wants_pass, collisions)
