@@ -37,7 +37,7 @@ from nutmeg.sim.control_callback import check_installed, install_for
 from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -487,11 +487,11 @@ def _normal(poses: Floats, robot: str) -> Floats:
 class SingleWorld:
     """A scene as one live world; its integrator is Euler's method, because only that can be cut in two.
 
-        world = SingleWorld(scene)
-        world.refresh()
-        finish_step(*world.addresses, places())     # contacts and their forces are those of this step
-        begin_step(*world.addresses, places())
-        world.data.xpos                             # live
+    world = SingleWorld(scene)
+    world.refresh()
+    finish_step(*world.addresses, places())     # contacts and their forces are those of this step
+    begin_step(*world.addresses, places())
+    world.data.xpos                             # live
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -502,7 +502,9 @@ class SingleWorld:
         """Its own: numbers may be changed while it runs."""
         self._has_gaps = is_ode(self.model)
         if self._has_gaps:
-            self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `finish_step` does what is needed
+            self.model.geom_user[0, -1] = (
+                0.0  # the engine's callback leaves it alone: `finish_step` does what is needed
+            )
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
         self.addresses: tuple[int, int] = (self.model._address, self.data._address)

@@ -1,9 +1,9 @@
 """A cycle of the physical world, compiled: motors, contacts, sensors, self-collisions.
 
     set_command(seats, seat, speeds)            # joint speeds that a player asks for
-    step_and_measure(engine, ..., sensors)      # a whole cycle: `step`, then `measure`
+    step_and_measure(engine, ..., sensors)      # a whole cycle: `step`, then `measure_step`
     step(engine, ..., sensors)                  # motors, the engine's step, and between its halves what touches what
-    measure(engine, seats, sensors, trusting)   # after it: forces, angles, gyroscope, positions, self-collisions
+    measure_step(engine, seats, sensors)        # after it: forces, angles, gyroscope, positions, self-collisions
 
 Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
 `Sensors` for all that is measured in a cycle. The engine's own numbers are read where they are, by the addresses of its
@@ -150,7 +150,7 @@ def step_and_measure(
 ) -> bool:
     """One cycle; False, and the state is not measured, if it is not physics any more."""
     step(engine, geoms, seats, kept, sensors)
-    return measure(engine, seats, sensors, False)
+    return measure_step(engine, seats, sensors)
 
 
 @kernel
@@ -181,26 +181,29 @@ def step(
 
 
 @kernel
-def measure(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors], trusting: bool) -> bool:
-    """Measures the present state; False, and only feet are measured, if it is not physics any more.
-
-    Args:
-        engine: its model, its data, and the places in them.
-        seats: of the ground; accelerometers keep their last reading there.
-        sensors: written.
-        trusting: whether the state is not checked, and forces of the feet are in the feet's frames already.
-    """
+def measure_step(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> bool:
+    """Measures the state after a step; False, and only feet are measured, if it is not physics any more."""
     model, data, places = engine
     place = places[0]
-    bodies, geoms = read_size(model + place.m_nbody), read_size(model + place.m_ngeom)
+    bodies = read_size(model + place.m_nbody)
     xpos = floats(data + place.d_xpos, 3 * bodies).reshape((bodies, 3))
+    _read_feet(xpos, floats(data + place.d_xmat, 9 * bodies).reshape((bodies, 9)), seats, sensors)
+    qpos = floats(data + place.d_qpos, read_size(model + place.m_nq))
+    if not _is_sound(qpos, floats(data + place.d_qvel, read_size(model + place.m_nv)), seats):
+        return False
+    measure_state(engine, seats, sensors)
+    return True
+
+
+@kernel
+def measure_state(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Measures everything but contacts; accelerometers keep their last reading in their seats."""
+    model, data, places = engine
+    place = places[0]
+    geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
     xmat = floats(data + place.d_xmat, 9 * bodies).reshape((bodies, 9))
     qpos = floats(data + place.d_qpos, read_size(model + place.m_nq))
     qvel = floats(data + place.d_qvel, read_size(model + place.m_nv))
-    if not trusting:
-        _read_feet(xpos, xmat, seats, sensors)
-        if not _is_sound(qpos, qvel, seats):
-            return False
     boxes = Boxes(
         places=floats(data + place.d_geom_xpos, 3 * geoms).reshape((geoms, 3)),
         turns=floats(data + place.d_geom_xmat, 9 * geoms).reshape((geoms, 9)),
@@ -210,7 +213,6 @@ def measure(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors], t
         if seats[s].slot >= 0:
             _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
             _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
-    return True
 
 
 # ---- motors

@@ -34,7 +34,8 @@ from nutmeg.match.worlds.physical.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.worlds.physical.kernels import (
     MAX_ROBOT_SPEED,
     SENSORS,
-    measure,
+    measure_state,
+    measure_step,
     set_command,
     step,
     step_and_measure,
@@ -292,12 +293,12 @@ class MatchWorld:
         if idle:
             step(self._engine, ground.geoms, ground.seats, self._good, self._sensors)
             self._put_back(idle)
-            sound = measure(self._engine, ground.seats, self._sensors, False)
+            sound = measure_step(self._engine, ground.seats, self._sensors)
         else:
             sound = step_and_measure(self._engine, ground.geoms, ground.seats, self._good, self._sensors)
         if not sound:
             self._recover(self._lost())
-            measure(self._engine, ground.seats, self._sensors, True)
+            measure_state(self._engine, ground.seats, self._sensors)
         self._show()
         self._is_ahead = True
 
@@ -335,7 +336,7 @@ class MatchWorld:
 
     def _read(self) -> None:
         """Reads the sensors of the present state."""
-        measure(self._engine, self.ground.seats, self._sensors, True)
+        measure_state(self._engine, self.ground.seats, self._sensors)
         self._show()
 
     def _show(self) -> None:
