@@ -116,7 +116,7 @@ class Prepared(NamedTuple):
     game: BaseGame
     record: Path | None
     rehearse: Callable[[], None]
-    """Compiles what players need, on the first start on a machine."""
+    """Loads what players need; on the first start on a machine, compiles it."""
     protocol: ServedProtocol
     walks: dict[str, str]
     """Walks of built-in teams that are to play, by the teams' names."""
@@ -156,7 +156,7 @@ def serve_match(
 
             if anything_compiled():  # the first start on this machine
                 terminal.say("compiling what players need; later starts find it on disk.")
-                rehearse_match()
+            rehearse_match()  # also what is found on disk has to be loaded, for which the compiler is needed
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report, protocol))
             shown = record if arguments.view else None
@@ -294,9 +294,10 @@ def _game(
 
 
 def rehearse(rules: Rules) -> None:
-    """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come.
+    """Lets two robots play for a moment, so that every kernel a match needs is compiled and loaded before agents come.
 
-    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up.
+    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up. Where
+    all of them are on disk it takes 0.1 s, and the compiler, which loads them, can leave memory afterwards.
     """
     from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.play_modes import PlayMode
