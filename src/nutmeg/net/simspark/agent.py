@@ -329,7 +329,7 @@ def _connect(host: str, port: int, index: int) -> _Extra:
 def _turn(extra: _Extra, answer: bytes) -> bool:
     """Answers what has arrived; whether the server is still there."""
     try:
-        data = extra.socket.recv(65536)
+        data = extra.socket.recv(16384)
         for _ in extra.unframer.feed(data):
             extra.socket.sendall(answer if extra.percepts else extra.entry)
             extra.percepts += 1
