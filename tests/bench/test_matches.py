@@ -18,5 +18,6 @@ def test_a_short_benchmark_tells_speed_joins_and_memory() -> None:
 @pytest.mark.slow
 def test_memory_is_told_with_its_growth() -> None:
     rows = matches.server_memory(0.3)
-    assert [row.unit for row in rows] == ["MB", "%"]
+    assert [row.unit for row in rows] == ["MB", "MB", "%"]
     assert 50 < rows[0].value < 2000
+    assert rows[0].value < rows[1].value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import signal
 import socket
 import subprocess
@@ -14,13 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from nutmeg.cli import main
 from nutmeg.commands.agents import play_all
-from nutmeg.commands.serve import give_back_memory, rehearse
+from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
@@ -30,8 +28,6 @@ from nutmeg.net.simspark.percepts import percept_message
 from nutmeg.net.simspark.server import Server, ServerSettings
 from nutmeg.net.simspark.sexpr import Unframer, framed
 from nutmeg.recording import Recording
-
-from ..conftest import resident
 
 FREE = ("--agent-port", "0", "--monitor-port", "0", "--no-view")
 
@@ -400,19 +396,3 @@ def test_a_server_that_is_ready_occupies_less_than_200_mb(serving: Any) -> None:
     served = serving("--no-record")
     pages = int(Path(f"/proc/{served.process.pid}/statm").read_text().split()[1])
     assert pages * os.sysconf("SC_PAGESIZE") < 200e6
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed and can give it back")
-def test_what_was_freed_is_given_back() -> None:
-    blocks = [bytes(1000) for _ in range(50_000)]
-    kept = blocks[::100]  # so that what lies between cannot simply be cut off at the end
-    used = resident()
-    del blocks
-    give_back_memory()
-    assert used - resident() > 20
-    assert len(kept) == 500
-
-
-def test_kernels_are_compiled_also_after_memory_was_given_back() -> None:
-    give_back_memory()
-    assert numba.njit(lambda x: 2 * x + 1)(3.0) == 7.0

@@ -31,6 +31,7 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "walk evaluation": partial(evaluation.walk_evaluation, seconds),
         "walk overhead": partial(evaluation.walk_overhead, seconds),
         "walk cycle": partial(evaluation.walk_cycle, seconds),
+        "server x1 at rest": partial(matches.server_speed, 1, seconds, at_rest=True),
         "server x1": partial(matches.server_speed, 1, seconds),
         "server x11": partial(matches.server_speed, 11, seconds),
         "server x22": partial(matches.server_speed, 22, seconds),

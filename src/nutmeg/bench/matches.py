@@ -1,20 +1,26 @@
 """How fast the SimSpark server is with agents on real sockets, how long a join holds it up, and what memory it takes.
 
-    for row in speed(22, seconds=5.0):
+    for row in server_speed(22, seconds=5.0):
         print(row.sentence())
 
 Agents are trivial and all in one process (`play_crowd` of `net.simspark.agent`): they answer every percept with all
 their motors and `(syn)`, and stay awake for a server that is quick, so the server is what is measured; it and they have
-a core each. The
-league's servers were measured with trivial agents, too, on a machine with two cores, headless, in sync mode: times real
-time with 1, 11 and 22 robots, which may have been at rest: with these agents, which move all their motors, rcssserver3d
-is several times slower (docs/explanation/match.md). Load of other programs makes all of this worse, most of all with
-one robot; the time of the server's own processor in a cycle is printed beside it, and suffers less.
+a core each. There are as many seats as robots. Robots that move do so slowly, until they fall and lie with their joints
+at their stops, which is the most work; one robot is also measured at rest. The league's servers were measured with
+trivial agents, too, on a machine with two cores, headless, in sync mode: times real time with 1, 11 and 22 robots,
+which may have been at rest: with these agents, which move all their motors, rcssserver3d is several times slower
+(docs/explanation/match.md). Load of other programs makes all of this worse, most of all with one robot; the time of the
+server's own processor in a cycle is printed beside it, and suffers less.
+
+Memory is that of `nutmeg serve` itself, a process of its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -24,6 +30,7 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
+from nutmeg.base.memory import give_back_memory
 from nutmeg.bench.row import Row, in_process, resident_bytes
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.behavioural_games import BehaviourGames
@@ -32,9 +39,10 @@ from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.model.ball import load_ball
+from nutmeg.net.simspark.agent import play_crowd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
 
     from nutmeg.match.game import Game
@@ -44,9 +52,13 @@ if TYPE_CHECKING:
 PEERS = {1: (138.0, 21.9), 11: (10.9, 2.0), 22: (3.8, 0.91)}
 """Times real time of rcssserver3d and rcssservermj, by number of robots (shared notes on protocols, section 2)."""
 GOALS = {1: 150.0, 11: 20.0, 22: 8.0}
+CROWD_SPEED = 0.01
+"""Of all motors of robots that move [rad/s]."""
+MEMORY_SAMPLES = 30
+"""How often memory is looked at."""
 JOIN_MS = 50.0
 """Promised limit of the time that a join holds up the game [ms]."""
-MEMORY_MB = 600.0
+MEMORY_MB = 200.0
 """Promised limit of the server's memory [MB]."""
 MEMORY_GROWTH = 0.03
 """Promised limit of its growth."""
@@ -56,14 +68,14 @@ JOIN_TIMEOUT = 120.0
 """For all agents to have joined [s]."""
 
 
-def server_speed(robots: int, seconds: float) -> list[Row]:
+def server_speed(robots: int, seconds: float, *, at_rest: bool = False) -> list[Row]:
     """Times real time with so many robots, and the longest that a join held up the game."""
-    found = in_process(_play, robots, seconds, "")
+    found = in_process(_play, robots, seconds, 0.0 if at_rest else CROWD_SPEED)
     (ode, mj), times = PEERS[robots], found["cycles"] * CONTROL_CYCLE / found["wall"]
     busy = found["processor"] / found["cycles"]
     rows = [
         Row(
-            name=f"server, {robots} robot{'s' * (robots > 1)}",
+            name=f"server, {robots} robot{'s' * (robots > 1)}{' at rest' * at_rest}",
             value=times,
             unit="x real time",
             peer=f"rcssserver3d {ode:g}, rcssservermj {mj:g}; {1e3 * busy:.2f} ms a cycle",
@@ -86,23 +98,20 @@ def server_speed(robots: int, seconds: float) -> list[Row]:
 
 
 def server_memory(seconds: float) -> list[Row]:
-    """Resident memory with twenty-two robots and a recording, and how it grows in the last two thirds of the time."""
+    """Resident memory of `nutmeg serve` with twenty-two robots, without and with a recording.
+
+    Of the second also how it grows in the last two thirds of the time.
+    """
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
-        found = in_process(_play, 22, 3.0 * seconds, str(Path(folder) / "match.nutmeg"))
-    early, late = (used / 1e6 for used in (found["memory"][0], found["memory"][-1]))
-    growth = (late - early) / early
-    played = found["cycles"] * CONTROL_CYCLE
+        plain = _memory(seconds, "--no-record")
+        recorded = _memory(3.0 * seconds, "--record", str(Path(folder) / "match.nutmeg"))
+    early, late = recorded[len(recorded) // 3], recorded[-1]
     return [
-        Row(
-            name="server memory, 22 robots, recording",
-            value=late,
-            unit="MB",
-            peer=f"after {played:.0f} s of play",
-            below=MEMORY_MB,
-        ),
+        Row(name="server memory, 22 robots", value=plain[-1], unit="MB", below=MEMORY_MB),
+        Row(name="server memory, 22 robots, recording", value=late, unit="MB", below=MEMORY_MB),
         Row(
             name="server memory, growth",
-            value=100 * growth,
+            value=100 * (late - early) / early,
             unit="%",
             peer=f"{early:.0f} MB after a third of it",
             below=100 * MEMORY_GROWTH,
@@ -110,28 +119,68 @@ def server_memory(seconds: float) -> list[Row]:
     ]
 
 
-def _play(answer: Connection, robots: int, seconds: float, recording: str) -> None:
+def _memory(seconds: float, *options: str) -> list[float]:
+    """Resident memory of a server with a crowd over some seconds [MB]; it is ended with SIGTERM."""
+    command = [sys.executable, "-m", "nutmeg", "serve", "--sync", "--no-view", "--agent-port", "0"]
+    command += ["--monitor-port", "0", "--seats", "22", *options]
+    with _started(command) as (server, port), _crowd(port, 22, CROWD_SPEED):
+        start, found = time.monotonic(), [resident_bytes(server) / 1e6]
+        while time.monotonic() < start + seconds:
+            time.sleep(seconds / MEMORY_SAMPLES)
+            found.append(resident_bytes(server) / 1e6)
+    return found
+
+
+@contextlib.contextmanager
+def _started(command: list[str]) -> Iterator[tuple[int, int]]:
+    """A server's process and its port for agents; both end with the block."""
+    with subprocess.Popen(  # noqa: S603 (the command is ours)
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None, "its output is a pipe"
+            said = ""
+            while not said.endswith("ready\n"):
+                line = server.stdout.readline()
+                if not line:
+                    raise SimulationError(f"`{' '.join(command)}` ended before it was ready: {said.strip()}")
+                said += line
+            yield server.pid, int(said.split(", port ")[1].split(";")[0])
+        finally:
+            server.terminate()
+            server.communicate()  # reads what it says until it has ended
+
+
+@contextlib.contextmanager
+def _crowd(port: int, robots: int, speed: float) -> Iterator[None]:
+    """Agents in a process of their own, which ends with the block or with the server."""
+    crowd = multiprocessing.get_context("spawn").Process(
+        target=play_crowd, args=("127.0.0.1", port, robots, None, speed)
+    )
+    crowd.start()
+    try:
+        yield
+    finally:
+        crowd.kill()
+        crowd.join()
+
+
+def _play(answer: Connection, robots: int, seconds: float, speed: float) -> None:
     """Serves a crowd for a while and sends back what it took; in a process of its own."""
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import load_rules
-    from nutmeg.net.simspark.agent import play_crowd
     from nutmeg.net.simspark.server import Server, ServerSettings
 
-    rules = load_rules("sim3d").with_match(automatic_kick_off=True)
-    game = Game(rules, seed=1, seats=robots, record=Path(recording) if recording else None)
+    game = Game(load_rules("sim3d").with_match(automatic_kick_off=True), seed=1, seats=robots)
     joins = _timed_joins(game)
-    with game, Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
-        crowd = multiprocessing.get_context("spawn").Process(
-            target=play_crowd, args=("127.0.0.1", server.agent_port, robots)
-        )
-        crowd.start()
-        try:
-            _await_all(server, robots)
-            found = _measure(server, seconds)
-        finally:
-            server.close()
-            crowd.join(10.0)
-            crowd.kill()
+    with (
+        game,
+        Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server,
+        _crowd(server.agent_port, robots, speed),
+    ):
+        give_back_memory()  # as `nutmeg serve` does
+        _await_all(server, robots)
+        found = _measure(server, seconds)
     answer.send(found | {"join": max(joins)})
 
 
@@ -161,20 +210,14 @@ def _await_all(server: Server, robots: int) -> None:
 
 
 def _measure(server: Server, seconds: float) -> dict[str, Any]:
-    """Plays for some seconds: cycles, seconds of the clock and of the processor, and memory over time."""
-    memory: list[int] = []
+    """Plays for some seconds: cycles, seconds of the clock and of the processor."""
     first, start, processor = server.cycles, time.perf_counter(), time.process_time()
-    while (wall := time.perf_counter() - start) < seconds:
+    while time.perf_counter() - start < seconds:
         server.run(TURN_CYCLES)
-        if wall > seconds / 3:
-            memory.append(resident_bytes())
-    wall = time.perf_counter() - start
-    memory = memory or [resident_bytes()]
     return {
         "cycles": server.cycles - first,
-        "wall": wall,
+        "wall": time.perf_counter() - start,
         "processor": time.process_time() - processor,
-        "memory": memory,
     }
 
 

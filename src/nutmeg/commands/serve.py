@@ -12,10 +12,7 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import math
-import re
 import signal
 import subprocess
 import sys
@@ -26,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
 from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
@@ -119,7 +117,7 @@ class Prepared(NamedTuple):
     game: BaseGame
     record: Path | None
     rehearse: Callable[[], None]
-    """Compiles what players need, on the first start on a machine."""
+    """Loads what players need; on the first start on a machine, compiles it."""
     protocol: ServedProtocol
     walks: dict[str, str]
     """Walks of built-in teams that are to play, by the teams' names."""
@@ -159,7 +157,7 @@ def serve_match(
 
             if anything_compiled():  # the first start on this machine
                 terminal.say("compiling what players need; later starts find it on disk.")
-                rehearse_match()
+            rehearse_match()  # also what is found on disk has to be loaded, for which the compiler is needed
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report, protocol))
             shown = record if arguments.view else None
@@ -297,9 +295,10 @@ def _game(
 
 
 def rehearse(rules: Rules) -> None:
-    """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come.
+    """Lets two robots play for a moment, so that every kernel a match needs is compiled and loaded before agents come.
 
-    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up.
+    Otherwise the first agent would wait for that, on a slow machine for half a minute, and most agents give up. Where
+    all of them are on disk it takes 0.1 s, and the compiler, which loads them, can leave memory afterwards.
     """
     from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.match.rules.play_modes import PlayMode
@@ -355,33 +354,3 @@ class TeamProcesses(Closing):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-MADV_DONTNEED = 4
-COMPILER = "libllvmlite"
-"""The library that compiles kernels, and makes those that were kept on disk ready to run."""
-_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) r-xp .*/([^/]+)$")
-
-
-def give_back_memory() -> None:
-    """Gives memory that was used once, while everything was built, back to the system.
-
-    The C library keeps what is freed for later use (some 15 MB after a match was built), and pages of the compiler's
-    code stay in memory though all kernels are ready (50 MB). A server needs little of that from then on; pages of code
-    are read again where they are needed. With other systems than Linux with glibc, nothing happens.
-    """
-    gc.collect()
-    if sys.platform != "linux":
-        return
-    libc = ctypes.CDLL(None)
-    trim, advise = getattr(libc, "malloc_trim", None), getattr(libc, "madvise", None)
-    if trim is not None:
-        trim(0)
-    maps = Path("/proc/self/maps")
-    if advise is not None and maps.exists():
-        for line in maps.read_text().splitlines():
-            # Only code: it is never written, so that the file has all of it. Other parts of a library may be changed.
-            found = _MAPPING.match(line)
-            if found and found[3].startswith(COMPILER):
-                start, end = int(found[1], 16), int(found[2], 16)
-                advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_DONTNEED)

@@ -1,6 +1,7 @@
 """A step of the league's engine: ODE's equations of motion, solved with MuJoCo's parts.
 
-    step_as_ode(model._address, data._address, PLACES)     # after mj_step1, before mj_step2
+    step_as_ode(model._address, data._address, places())   # after mj_step1, before mj_step2
+    finish_step(...), begin_step(...)                      # the halves of a whole step: in this order, contacts between
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
 engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
@@ -109,6 +110,7 @@ class Places:
     m_ngeom: int
     m_nactuator: int
     m_nuserdata: int
+    m_nu: int
     m_nuser_geom: int
     m_njnt: int
     m_opt_timestep: int
@@ -150,10 +152,13 @@ class Places:
     d_nbody_awake: int
     d_body_awake_ind: int
     d_qpos: int
+    d_xpos: int
+    d_xmat: int
     d_xquat: int
     d_xaxis: int
     d_qacc_warmstart: int
     d_qvel: int
+    d_ctrl: int
     d_userdata: int
     d_cvel: int
     d_cdof: int
@@ -174,6 +179,7 @@ class Places:
     d_efc_D: int  # noqa: N815 (the engine's name)
     d_efc_R: int  # noqa: N815 (the engine's name)
     d_efc_aref: int
+    d_efc_force: int
     d_map_efc2iefc: int
     d_iefc_D: int  # noqa: N815 (the engine's name)
     d_iefc_R: int  # noqa: N815 (the engine's name)
@@ -253,6 +259,9 @@ _read_command = types.ExternalFunction(
     types.intp(types.intp, types.intp, types.int32, types.float64, types.intp, types.int32),
 )
 """The engine's own: the command of an actuator at a time, delays included."""
+_first_half = types.ExternalFunction("mj_step1", types.void(types.intp, types.intp))
+_second_half = types.ExternalFunction("mj_step2", types.void(types.intp, types.intp))
+"""The engine's own: everything that follows from positions and velocities, and from there to the next state."""
 
 
 def compiled_for_all_models() -> Any:  # noqa: ANN401
@@ -301,6 +310,20 @@ def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
         _set_joint_rows(model, data, place, memory, gaps)
         _set_contact_rows(model, data, place, gaps)
         _copy_to_islands(data, place, rows)
+
+
+@kernel
+def finish_step(model: int, data: int, places: Records[Places]) -> None:
+    """Moves the world on by a step whose first half is done; contacts and their forces stay to be looked at."""
+    step_as_ode(model, data, places)
+    _second_half(model, data)
+
+
+@kernel
+def begin_step(model: int, data: int, places: Records[Places]) -> None:
+    """Does the first half of the next step, so that places and contacts are those of the present state."""
+    _first_half(model, data)
+    drift_as_ode(model, data, places)
 
 
 # ---- vectors and quaternions: plain tuples, which cost no memory

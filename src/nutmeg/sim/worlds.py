@@ -37,7 +37,7 @@ from nutmeg.sim.control_callback import check_installed, install_for
 from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
@@ -476,8 +476,10 @@ def _normal(poses: Floats, robot: str) -> Floats:
 # One world, stepped in place, with its contacts: for matches, which have one world and need its details.
 #
 # `Worlds` copies the fields that are bound; it has no contacts, and a copy costs more than a step of one robot. Here a
-# step is cut in two halves (acceleration and integration, then positions, contacts and velocities of the new state), so
-# that bodies' places are never one step old, at no cost. Motion is that of `Worlds`, bit for bit.
+# step is cut in two halves (acceleration and integration, then positions, contacts and velocities of the new state:
+# `ode_step.finish_step` and `begin_step`), so that bodies' places are never one step old, at no cost. Motion is that of
+# `Worlds`, bit for bit. The halves are called from compiled code: with what a match measures in each, a step of one
+# robot took half as long again when Python called them one after the other.
 #
 # Sensors of the scene are switched off: a match computes its observations from the state, which is cheaper.
 
@@ -485,11 +487,11 @@ def _normal(poses: Floats, robot: str) -> Floats:
 class SingleWorld:
     """A scene as one live world; its integrator is Euler's method, because only that can be cut in two.
 
-    The function that is given to `step` sees contacts and forces of the step; places are current afterwards:
-
-        world = SingleWorld(scene)
-        world.step(read_contacts)
-        world.data.xpos         # live
+    world = SingleWorld(scene)
+    world.refresh()
+    finish_step(*world.addresses, places())     # contacts and their forces are those of this step
+    begin_step(*world.addresses, places())
+    world.data.xpos                             # live
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -498,17 +500,15 @@ class SingleWorld:
         self.scene = scene
         self.model = copy.copy(scene.model)
         """Its own: numbers may be changed while it runs."""
-        self._between_halves: Callable[[int, int], None] | None = None
-        self._after_step: Callable[[int, int], None] | None = None
-        if is_ode(self.model):
-            from nutmeg.sim.ode_step import drift_as_ode, places, step_as_ode  # numba, which nothing else here needs
-
-            table = places()
-            self._between_halves = lambda model, data: step_as_ode(model, data, table)
-            self._after_step = lambda model, data: drift_as_ode(model, data, table)
-            self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `step` does what is needed
+        self._has_gaps = is_ode(self.model)
+        if self._has_gaps:
+            self.model.geom_user[0, -1] = (
+                0.0  # the engine's callback leaves it alone: `finish_step` does what is needed
+            )
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
+        self.addresses: tuple[int, int] = (self.model._address, self.data._address)
+        """Of model and data in the engine's memory, for compiled functions."""
         self.data.qpos[:] = scene.start
         self.data.ctrl[:] = scene.commands
         self.qpos: Floats = self.data.qpos
@@ -531,20 +531,9 @@ class SingleWorld:
         mujoco.mj_kinematics(self.model, self.data)
         self._moved = True
 
-    def step(self, between: Callable[[], None]) -> None:
-        """One step; `between` is called while contacts and their forces are those of this step."""
-        self.refresh()
-        if self._between_halves is not None:
-            self._between_halves(self.model._address, self.data._address)
-        mujoco.mj_step2(self.model, self.data)
-        between()
-        mujoco.mj_step1(self.model, self.data)
-        if self._after_step is not None:
-            self._after_step(self.model._address, self.data._address)
-
     def close_gaps(self, bodies: slice) -> None:
         """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
-        if self._between_halves is not None:
+        if self._has_gaps:
             gaps_of(self.model, self.data.userdata)[bodies] = 0.0
 
     def hold(self, table: RobotTable, *, parked: bool) -> None:

@@ -284,7 +284,7 @@ class _Extra:
     percepts: int = 0
 
 
-def play_crowd(host: str, port: int, count: int, percepts: int | None = None) -> int:
+def play_crowd(host: str, port: int, count: int, percepts: int | None = None, speed: float = 0.01) -> int:
     """Plays with many trivial agents in one process, to find out how fast a server is.
 
     Each agent answers every percept with all its motors. The agents read nothing of a percept but its length, and stay
@@ -296,11 +296,12 @@ def play_crowd(host: str, port: int, count: int, percepts: int | None = None) ->
         port: its port for agents.
         count: how many agents.
         percepts: ends when each agent has had so many; when the server ends the connections if None.
+        speed: of all motors [rad/s]; with 0 the robots stand, otherwise they fall in the end.
 
     Returns:
         the number of percepts of all agents together.
     """
-    answer = framed(action_message(Action(speeds=np.full(WITHOUT_TOES, 0.01))))
+    answer = framed(action_message(Action(speeds=np.full(WITHOUT_TOES, speed))))
     with AwakeSelector() as selector:
         extras = [_connect(host, port, index) for index in range(count)]
         for extra in extras:
@@ -328,7 +329,7 @@ def _connect(host: str, port: int, index: int) -> _Extra:
 def _turn(extra: _Extra, answer: bytes) -> bool:
     """Answers what has arrived; whether the server is still there."""
     try:
-        data = extra.socket.recv(65536)
+        data = extra.socket.recv(16384)
         for _ in extra.unframer.feed(data):
             extra.socket.sendall(answer if extra.percepts else extra.entry)
             extra.percepts += 1

@@ -347,23 +347,6 @@ def test_who_changes_the_world_after_a_cycle_was_done_ahead_finds_it_one_cycle_o
     assert world.time == pytest.approx(before + 0.04)
 
 
-def test_contacts_that_were_read_before_are_found_where_they_were() -> None:
-    world = MatchWorld(seats=2)
-    for slot in (0, 1):
-        world.join(slot, 0)
-    rng, counts = np.random.default_rng(5), set()
-    for _ in range(60):
-        world.command([0, 1], rng.uniform(-6, 6, (2, 22)))
-        world.step()
-        contact = world.ground.world.data.contact
-        geom, pos, frame, dist, address = world._contact_arrays()
-        counts.add(len(geom))
-        for kept, fresh in ((geom, contact.geom), (pos, contact.pos), (frame, contact.frame), (dist, contact.dist)):
-            np.testing.assert_array_equal(kept, fresh)
-        np.testing.assert_array_equal(address, contact.efc_address)
-    assert len(counts) > 2, "the number of contacts hardly changed"
-
-
 @pytest.mark.parametrize("kind", [0, 3, 4])
 def test_a_robot_moves_in_a_match_as_it_does_in_the_worlds_that_motions_are_learned_in(kind: int) -> None:
     placement = Placement(robot="nao-spark", name="r", type=f"type{kind}", pose="zero")

@@ -1,12 +1,13 @@
 """A cycle of the physical world, compiled: motors, contacts, sensors, self-collisions.
 
-    set_command(seats, seat, speeds)        # joint speeds that a player asks for
-    drive(ctrl, qpos, qvel, seats, kept)    # before a step: the speeds become commands of the engine
-    read_contacts(...)                      # between the halves of a step: what touches what
-    read_feet(...), read_sensors(...)       # after it: forces, angles, gyroscope, positions, self-collisions
+    set_command(seats, seat, speeds)            # joint speeds that a player asks for
+    step_and_measure(engine, ..., sensors)      # a whole cycle: `step`, then `measure_step`
+    step(engine, ..., sensors)                  # motors, the engine's step, and between its halves what touches what
+    measure_step(engine, seats, sensors)        # after it: forces, angles, gyroscope, positions, self-collisions
 
 Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
-`Sensors` for all that is measured in a cycle.
+`Sensors` for all that is measured in a cycle. The engine's own numbers are read where they are, by the addresses of its
+model and data and the table of places of `sim.ode_step`: a cycle of one robot is one call from Python.
 
 Frames: the engine's bodies have x forward, y left; the league's have x right, y forward, so that (x, y, z) here is
 (-y, x, z) there. The accelerometer measures the change of the torso's velocity over a cycle, less gravity, and its
@@ -22,12 +23,15 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numba import carray
 
-from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
+from nutmeg.base.arrays import Bytes, Floats, Ints
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.kernels import inlined, kernel
-from nutmeg.base.records import record_of
+from nutmeg.base.records import Records, record_of
 from nutmeg.match.worlds.seats import BALL_OWNER, DEGREES, SeatRecord, SensorsRecord, is_sound, note_pair, note_touch
+from nutmeg.sim.engine_memory import floats, pointer_to, read_int, read_number, read_size
+from nutmeg.sim.ode_step import Places, begin_step, finish_step
 
 MAX_ROBOT_SPEED = 30.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
@@ -90,22 +94,6 @@ class Sensors(SensorsRecord):
 SEAT, GEOM, SENSORS = record_of(Seat), record_of(Geom), record_of(Sensors)
 
 
-class Contacts(NamedTuple):
-    """The engine's K contacts of the state before a step."""
-
-    geoms: Ids
-    """(K, 2)"""
-    places: Floats
-    """(K, 3) [m]"""
-    frames: Floats
-    """(K, 9) three axes, the normal first."""
-    depths: Floats
-    """(K,) distance of the surfaces, negative inside each other [m]."""
-    address: Ids
-    """(K,) where its forces begin; negative if it has none. There are six, as `sim.ode_step` orders them: ahead and
-    back along the second axis of the frame, along the third, and twice along the normal."""
-
-
 class Boxes(NamedTuple):
     """Poses and sizes of the engine's geoms."""
 
@@ -117,10 +105,86 @@ class Boxes(NamedTuple):
     """(geoms, 3) half the sides of a box [m]."""
 
 
-# numba recognises the type of a plain tuple in a third of the time of a named one (0.5 us for six arrays). Kernels that
-# Python calls in every cycle therefore take plain tuples (`contacts[:]`), and name their parts in compiled code.
-ContactArrays = tuple[Ids, Floats, Floats, Floats, Ids]
-BoxArrays = tuple[Floats, Floats, Floats]
+Engine = tuple[int, int, Records[Places]]
+"""Where the engine's model and data are, and the places in them: see `sim.ode_step.places`."""
+
+
+# ---- a cycle
+
+
+@kernel
+def step_and_measure(
+    engine: Engine,
+    geoms: Sequence[Geom],
+    seats: Sequence[Seat],
+    kept: tuple[Floats, Floats],
+    sensors: Sequence[Sensors],
+) -> bool:
+    """One cycle; False, and the state is not measured, if it is not physics any more."""
+    step(engine, geoms, seats, kept, sensors)
+    return measure_step(engine, seats, sensors)
+
+
+@kernel
+def step(
+    engine: Engine,
+    geoms: Sequence[Geom],
+    seats: Sequence[Seat],
+    kept: tuple[Floats, Floats],
+    sensors: Sequence[Sensors],
+) -> None:
+    """Moves the world on by a step whose first half is done; afterwards the first half of the next one is.
+
+    Args:
+        engine: its model, its data, and the places in them.
+        geoms: of the model.
+        seats: of the ground.
+        kept: positions and velocities before the step, written, in case the engine loses its numbers.
+        sensors: written: contacts alone.
+    """
+    model, data, places = engine
+    place = places[0]
+    kept[0][:] = floats(data + place.d_qpos, len(kept[0]))
+    kept[1][:] = floats(data + place.d_qvel, len(kept[1]))
+    _drive(floats(data + place.d_ctrl, read_size(model + place.m_nu)), seats)
+    finish_step(model, data, places)
+    _read_contacts(data, place, geoms, seats, sensors)
+    begin_step(model, data, places)
+
+
+@kernel
+def measure_step(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> bool:
+    """Measures the state after a step; False, and only feet are measured, if it is not physics any more."""
+    model, data, places = engine
+    place = places[0]
+    bodies = read_size(model + place.m_nbody)
+    xpos = floats(data + place.d_xpos, 3 * bodies).reshape((bodies, 3))
+    _read_feet(xpos, floats(data + place.d_xmat, 9 * bodies).reshape((bodies, 9)), seats, sensors)
+    qpos = floats(data + place.d_qpos, read_size(model + place.m_nq))
+    if not is_sound(qpos, floats(data + place.d_qvel, read_size(model + place.m_nv)), seats, MAX_ROBOT_SPEED):
+        return False
+    measure_state(engine, seats, sensors)
+    return True
+
+
+@kernel
+def measure_state(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Measures everything but contacts; accelerometers keep their last reading in their seats."""
+    model, data, places = engine
+    place = places[0]
+    geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
+    xmat = floats(data + place.d_xmat, 9 * bodies).reshape((bodies, 9))
+    qpos = floats(data + place.d_qpos, read_size(model + place.m_nq))
+    qvel = floats(data + place.d_qvel, read_size(model + place.m_nv))
+    boxes = Boxes(
+        places=floats(data + place.d_geom_xpos, 3 * geoms).reshape((geoms, 3)),
+        turns=floats(data + place.d_geom_xmat, 9 * geoms).reshape((geoms, 9)),
+        sizes=floats(model + place.m_geom_size, 3 * geoms).reshape((geoms, 3)),
+    )
+    for s in range(len(seats)):
+        if seats[s].slot >= 0:
+            _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
+            _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
 
 
 # ---- motors
@@ -136,63 +200,71 @@ def set_command(seats: Sequence[Seat], seat: int, speeds: Floats) -> None:
 
 
 @kernel
-def drive(ctrl: Floats, qpos: Floats, qvel: Floats, seats: Sequence[Seat], kept: tuple[Floats, Floats]) -> None:
-    """Writes the commands of the motors, and keeps positions and velocities in case the engine loses its numbers."""
+def _drive(ctrl: Floats, seats: Sequence[Seat]) -> None:
+    """Writes the commands of the motors."""
     for s in range(len(seats)):
         seat = seats[s]
         if seat.slot >= 0:
             for column in range(len(seat.driven)):
                 if seat.motors[column] >= 0:
                     ctrl[seat.motors[column]] = 0.0 if seat.frozen[column] else seat.driven[column]
-    kept[0][:] = qpos
-    kept[1][:] = qvel
 
 
 # ---- contacts
 
 
 @kernel
-def read_contacts(
-    contact_arrays: ContactArrays,
-    forces: Floats,
-    geoms: Sequence[Geom],
-    seats: Sequence[Seat],
-    sensors: Sequence[Sensors],
+def _read_contacts(
+    data: int, place: Places, geoms: Sequence[Geom], seats: Sequence[Seat], sensors: Sequence[Sensors]
 ) -> None:
     """Measures touches of the ball, pairs of players that touch, and forces at feet, in the frame of the world."""
-    contacts, found = Contacts(*contact_arrays), sensors[0]
+    found, forces = sensors[0], floats(data + place.d_efc_force, read_int(data + place.d_nefc))
     sums = np.zeros((22, 4, 7))  # of each foot: place times weight, force, weight
     found.forces[:] = np.nan
-    for k in range(len(contacts.geoms)):
-        if contacts.address[k] < 0:
+    contact = read_size(data + place.d_contact) - place.size_of_contact
+    for _ in range(read_int(data + place.d_ncon)):
+        contact += place.size_of_contact
+        row = read_int(contact + place.c_efc_address)
+        if row < 0:
             continue
-        one, two = geoms[contacts.geoms[k, 0]].owner, geoms[contacts.geoms[k, 1]].owner
+        first, second = geoms[read_int(contact + place.c_geom)], geoms[read_int(contact + place.c_geom + 4)]
+        one, two = first.owner, second.owner
         if BALL_OWNER in (one, two):
             note_touch(max(one, two), seats, found.touches)
             continue  # on the league's server no foot feels the ball: it is the ball that makes the contact
+        at: Floats = carray(pointer_to(contact + place.c_pos), (3,), np.float64)
         if one >= 0 and two >= 0:
-            note_pair(seats[one].slot, seats[two].slot, contacts.places[k], found)
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            geom = geoms[contacts.geoms[k, side]]
+            note_pair(seats[one].slot, seats[two].slot, at, found)
+        frame: Floats = carray(pointer_to(contact + place.c_frame), (9,), np.float64)
+        for geom, sign in ((first, -1.0), (second, 1.0)):
             if geom.foot >= 0 and seats[geom.owner].slot >= 0:
                 slot = seats[geom.owner].slot
-                _add_force(contacts, k, sign, forces, sums[slot, geom.foot])
+                # The engine's place is half-way between the two surfaces; the league's is on the foot.
+                shift = 0.5 * sign * read_number(contact + place.c_dist)
+                _add_force(at, shift, frame, sign, forces[row : row + 6], sums[slot, geom.foot])
                 total, weight = found.forces[slot, geom.foot], sums[slot, geom.foot, 6]
                 for i in range(3):
-                    total[i] = sums[slot, geom.foot, i] / weight if weight > 0.0 else contacts.places[k, i]
+                    total[i] = sums[slot, geom.foot, i] / weight if weight > 0.0 else at[i]
                     total[3 + i] = sums[slot, geom.foot, 3 + i]
 
 
 @inlined
-def _add_force(contacts: Contacts, k: int, sign: float, forces: Floats, sums: Floats) -> None:
-    """Adds contact k to the sums (7,) of a foot: place times weight, force, and weight."""
-    frame, rows = contacts.frames[k], forces[contacts.address[k] : contacts.address[k] + 6]
+def _add_force(at: Floats, shift: float, frame: Floats, sign: float, rows: Floats, sums: Floats) -> None:
+    """Adds a contact to the sums (7,) of a foot: place times weight, force, and weight.
+
+    Args:
+        at: (3,) its place [m].
+        shift: how far from there along the normal the foot's surface is [m].
+        frame: (9,) its three axes, the normal first.
+        sign: -1 if the foot is the first of the two that touch, whom the forces push the other way; else 1.
+        rows: (6,) its forces as `sim.ode_step` orders them: ahead and back along the second axis of the frame, along
+            the third, and twice along the normal.
+        sums: (7,) added to.
+    """
     normal, first, second = rows[4] + rows[5], rows[0] - rows[1], rows[2] - rows[3]
     size = math.sqrt(normal**2 + first**2 + second**2)
     for i in range(3):
-        # The engine's place is half-way between the two surfaces; the league's is on the foot.
-        place = contacts.places[k, i] + 0.5 * sign * contacts.depths[k] * frame[i]
-        sums[i] += size * place
+        sums[i] += size * (at[i] + shift * frame[i])
         sums[3 + i] += sign * (normal * frame[i] + first * frame[3 + i] + second * frame[6 + i])
     sums[6] += size
 
@@ -201,8 +273,8 @@ def _add_force(contacts: Contacts, k: int, sign: float, forces: Floats, sums: Fl
 
 
 @kernel
-def read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
-    """Turns the forces that `read_contacts` found into the frames that the feet have after the step.
+def _read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
+    """Turns the forces that `_read_contacts` found into the frames that the feet have after the step.
 
     Args:
         xpos: (bodies, 3) places of the bodies [m].
@@ -225,36 +297,6 @@ def read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Sequen
 
 
 @kernel
-def read_sensors(
-    qpos: Floats,
-    qvel: Floats,
-    xmat: Floats,
-    box_arrays: BoxArrays,
-    seats: Sequence[Seat],
-    sensors: Sequence[Sensors],
-    trusting: bool,
-) -> bool:
-    """Measures the present state; False, and nothing is measured, if it is not physics any more.
-
-    Args:
-        qpos: the engine's positions.
-        qvel: the engine's velocities.
-        xmat: (bodies, 9) attitudes of the bodies.
-        box_arrays: `Boxes`, for self-collisions.
-        seats: of the ground; accelerometers keep their last reading there.
-        sensors: written.
-        trusting: whether the state is not checked.
-    """
-    if not trusting and not is_sound(qpos, qvel, seats, MAX_ROBOT_SPEED):
-        return False
-    boxes = Boxes(*box_arrays)
-    for s in range(len(seats)):
-        if seats[s].slot >= 0:
-            _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
-            _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
-    return True
-
-
 @kernel
 def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
     """Joint angles, gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""

@@ -13,10 +13,8 @@ Arrays are over slots, (22, ...), made anew each cycle, and mean something only 
 have a latency of one cycle: what is commanded after one step moves the joints in the step after the next, as on the
 league's server (checked over 6,988 recorded cycles). Its accelerometer is one further cycle late.
 
-A step has parts, each a compiled function of `kernels`: `drive` writes the motors' commands; between the halves of the
-engine's step `read_contacts` measures what touches what; after it `read_feet` and `read_sensors` measure everything
-else. The engine steps as the league's own does (see `sim.ode_step`). Joining takes a free seat of the ground (see
-`ground`) and compiles nothing.
+A step is one compiled function (see `kernels`), in which the engine steps as the league's own does (`sim.ode_step`).
+Joining takes a free seat of the ground (see `ground`) and compiles nothing.
 """
 
 from __future__ import annotations
@@ -36,16 +34,15 @@ from nutmeg.match.worlds.physical.ground import TOED_TYPE, Ground, ground_scene
 from nutmeg.match.worlds.physical.kernels import (
     MAX_ROBOT_SPEED,
     SENSORS,
-    Boxes,
-    Contacts,
-    drive,
-    read_contacts,
-    read_feet,
-    read_sensors,
+    measure_state,
+    measure_step,
     set_command,
+    step,
+    step_and_measure,
 )
 from nutmeg.match.worlds.seats import SeatedWorld
 from nutmeg.model.geometry import yaw_quaternion
+from nutmeg.sim.ode_step import places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,17 +78,16 @@ class MatchWorld(SeatedWorld):
                 f"kind at most {SLOTS}."
             )
         super().__init__(field, Ground(ground_scene(field, seats=seats, toed=toed)))
-        ground, data = self.ground, self.ground.world.data
+        ground = self.ground
+        self._engine = (*ground.world.addresses, places())
         self.types = np.zeros(SLOTS, np.int64)
         """Types of who plays."""
         self._landing: set[int] = set()
         self._beamed: set[int] = set()  # of those, who stays as high as it was put, even in the ground
         self._frozen: list[tuple[float, int, int]] = []
         self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
+        self._were_placed = False  # whether anybody was in the last cycle
         self._is_ahead = False
-        self._xpos, self._xmat = data.xpos, data.xmat
-        self._boxes = Boxes(places=data.geom_xpos, turns=data.geom_xmat, sizes=ground.world.model.geom_size)
-        self._contacts: dict[int, Contacts] = {}
         self._sensors: Any = np.zeros(1, SENSORS)
         self._sensors["forces"] = np.nan
         self._reseat()
@@ -269,19 +265,23 @@ class MatchWorld(SeatedWorld):
         """
         if self._is_ahead:
             return
-        world, idle = self.ground.world, self._idle()
+        idle = self._idle() if self._landing or self._were_placed else []
         if self._landing:
             self._land()
         if self._frozen:
             self._thaw()
-        drive(world.ctrl, world.qpos, world.qvel, self.ground.seats, self._good)
-        self._sensors = np.zeros(1, SENSORS)
+        ground, self._sensors = self.ground, np.zeros(1, SENSORS)
+        ground.world.refresh()
         if idle:
-            self._leave_out(idle)
+            step(self._engine, ground.geoms, ground.seats, self._good, self._sensors)
+            self._put_back(idle)
+            sound = measure_step(self._engine, ground.seats, self._sensors)
         else:
-            world.step(self._read_contacts)
-        read_feet(self._xpos, self._xmat, self.ground.seats, self._sensors)
-        self._read(trusting=False)
+            sound = step_and_measure(self._engine, ground.geoms, ground.seats, self._good, self._sensors)
+        if not sound:
+            self._recover(self._lost())
+            measure_state(self._engine, ground.seats, self._sensors)
+        self._show()
         self._is_ahead = True
 
     def _idle(self) -> list[int]:
@@ -291,26 +291,22 @@ class MatchWorld(SeatedWorld):
         for idle and leaves it out, until its next command wakes it again: agents that beam while they bend their knees
         are one cycle in ten late there.
         """
-        counts = self._placed_cycles
+        counts, self._were_placed = self._placed_cycles, bool(self._landing)
         driven = [slot for slot in self._landing if self.ground.seats["driven"][self.seat_of[slot]].any()]
         so_far = counts[driven] + 1
         counts[:] = 0
-        if not driven:  # as in nearly every cycle
-            return []
         counts[driven] = so_far
         idle = np.flatnonzero(counts >= IDLE_CYCLES).tolist()
         counts[idle] = 0
         return idle
 
-    def _leave_out(self, slots: list[int]) -> None:
-        """A step without some robots, which stay as they are."""
-        world, numbers = self.ground.world, [self.ground.numbers(int(self.seat_of[slot])) for slot in slots]
-        kept = [(world.qpos[qpos].copy(), dofs) for qpos, dofs in numbers]
-        world.step(self._read_contacts)
-        for (qpos, dofs), (pose, _) in zip(numbers, kept, strict=True):
-            world.qpos[qpos], world.qvel[dofs] = pose, 0.0
+    def _put_back(self, slots: list[int]) -> None:
+        """Puts robots back to where they were before the step, at rest."""
+        world, ground = self.ground.world, self.ground
         for slot in slots:
-            self.ground.close_gaps(int(self.seat_of[slot]))
+            qpos, dofs = ground.numbers(int(self.seat_of[slot]))
+            world.qpos[qpos], world.qvel[dofs] = self._good[0][qpos], 0.0
+            ground.close_gaps(int(self.seat_of[slot]))
         world.touch()
         world.refresh()
 
@@ -320,40 +316,18 @@ class MatchWorld(SeatedWorld):
         self._is_ahead = False
         self.ground.seats["driven"] = self.ground.seats["ordered"]
 
-    def _read_contacts(self) -> None:
-        """Between the halves of a step: measures what touches what."""
-        ground, contacts, forces = self.ground, self._contact_arrays(), self.ground.world.data.efc_force
-        read_contacts(contacts[:], forces, ground.geoms, ground.seats, self._sensors)
+    def _read(self) -> None:
+        """Reads the sensors of the present state."""
+        measure_state(self._engine, self.ground.seats, self._sensors)
+        self._show()
 
-    def _contact_arrays(self) -> Contacts:
-        """The engine's contacts, live; its arrays always begin at the same place, so that their length says all."""
-        data = self.ground.world.data
-        if data.ncon not in self._contacts:
-            found = data.contact
-            self._contacts[data.ncon] = Contacts(
-                geoms=found.geom,
-                places=found.pos,
-                frames=found.frame,
-                depths=found.dist,
-                address=found.efc_address,
-            )
-        return self._contacts[data.ncon]
-
-    def _read(self, *, trusting: bool = True) -> None:
-        """Reads the sensors of the present state; unless it is trusted, puts it right before if it is no physics."""
+    def _show(self) -> None:
+        """Makes what was measured the world's arrays."""
         sensors = self._sensors
-        if not self._sense(trusting=trusting):
-            self._recover(self._lost())
-            self._sense(trusting=True)
         # The field first and then the row: the other way round, numpy makes a scalar and takes twice as long.
         self.angles, self.gyro, self.acc = sensors["angles"][0], sensors["gyro"][0], sensors["acc"][0]
         self.forces, self.position, self.velocity = sensors["forces"][0], sensors["position"][0], sensors["velocity"][0]
         self.touches, self.collides = sensors["touches"][0].view(np.bool_), sensors["collides"][0].view(np.bool_)
-
-    def _sense(self, *, trusting: bool) -> bool:
-        world, ground = self.ground.world, self.ground
-        boxes = self._boxes[:]
-        return read_sensors(world.qpos, world.qvel, self._xmat, boxes, ground.seats, self._sensors, trusting)
 
     def _lost(self) -> list[int]:
         """Players whose numbers are no longer those of a robot."""
