@@ -10,12 +10,14 @@ move with the scene, at its place, at its target, and at the upper edge of its p
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
 The page of a match is written while the match is played, by a process that reads the recording as it grows
-(`nutmeg.view.pages.process.ReplayProcess`): when the match ends, only the last moments are missing.
+(`nutmeg.view.pages.process.AftermathProcess`), and so is its report: when the match ends, only the last moments are
+missing.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import math
 import os
@@ -41,6 +43,8 @@ from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.furniture import match_table
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
 from nutmeg.view.pages.server import open_server
+from nutmeg.view.reports.match import MatchStatistics, write_match_page
+from nutmeg.view.reports.plots import load_plotting
 from nutmeg.view.stage.cameras import (
     broadcast_view,
     eyes_view,
@@ -175,18 +179,18 @@ class ReplayWriter:
 
     def __init__(self, film: Film, fps: float, server: viser.ViserServer, *, max_seconds: float | None = None) -> None:
         self._film, self._fps, self._max = film, fps, max_seconds
-        self._match = is_match(film.recording)
+        self.story = MatchStory(film.recording) if is_match(film.recording) else None
+        """The story of a match; None of other recordings."""
         self._titles = {robot: robot for robot in film.robots}
         stage = Stage(server, film.model, robots=film.robots)
         self._cast = Cast(stage, server, film.qpos_at(film.start))
         self._ball = thing_position(film.model, self._cast.data, "ball")
-        if self._match:
-            story = MatchStory(film.recording)
-            self._titles = {robot: story.name_of(robot) for robot in film.robots}
+        if self.story is not None:
+            self._titles = {robot: self.story.name_of(robot) for robot in film.robots}
             for robot, title in self._titles.items():
                 self._cast.name(robot, title)
         self._cameras = self._add_cameras(server)
-        if self._match and self._ball is not None:
+        if self.story is not None and self._ball is not None:
             stage.aim(stand_view(stage.pitch, self._ball))
         elif len(film.robots) == 1 and (place := self._cast_position(film.robots[0])) is not None:
             stage.aim(follow_view(place))
@@ -243,7 +247,7 @@ class ReplayWriter:
             paths[BROADCAST] = add(BROADCAST_PATH, stand_view(stage.pitch, self._ball))
         followed = [*([BALL] if self._ball is not None else []), *([FOLLOW] if robots else [])]
         choices = [*reversed(paths), *followed, *([EYES] if any(eyes.values()) else []), FREE]
-        first = BROADCAST if self._match else FOLLOW if len(robots) == 1 else FREE
+        first = BROADCAST if self.story is not None else FOLLOW if len(robots) == 1 else FREE
         return {
             "choices": choices,
             "first": first if first in choices else FREE,
@@ -274,7 +278,7 @@ class ReplayWriter:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        table = {"cameras": self._cameras, "length": self._reel.time, **_story(self._film, self._max)}
+        table = {"cameras": self._cameras, "length": self._reel.time, **self._told()}
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),
@@ -292,6 +296,15 @@ class ReplayWriter:
             unfinished.unlink(missing_ok=True)
             self._reel.close()
         return out.stat().st_size
+
+    def _told(self) -> dict[str, Any]:
+        """What the script of the page has to know for the list of events, and of a match for score board and map."""
+        film = self._film
+        end = film.end if self._max is None else min(film.end, film.start + self._max)
+        if self.story is not None:
+            self.story.refresh()
+            return match_table(self.story, film.start, end)
+        return {"colours": None, "events": [event for event in listed_events(film) if event["t"] <= end - film.start]}
 
 
 def replay_html(
@@ -327,54 +340,71 @@ def _frames(view: Viewpoint) -> dict[str, Floats]:
     return {"place": view.position, "target": view.look_at, "top": top}
 
 
-def _story(film: Film, seconds: float | None) -> dict[str, Any]:
-    """What the script of the page has to know for the list of events, and of a match for score board and map."""
-    end = film.end if seconds is None else min(film.end, film.start + seconds)
-    if is_match(film.recording):
-        return match_table(MatchStory(film.recording), film.start, end)
-    return {"colours": None, "events": [event for event in listed_events(film) if event["t"] <= end - film.start]}
-
-
 # ---- beside a running match
 
 
 @dataclass(frozen=True, kw_only=True)
 class FollowSettings:
-    """Write the page of a recording while it grows."""
+    """Write the replay and the report of a match while it is played."""
 
     path: tyro.conf.Positional[Path]
     """The recording."""
-    out: tyro.conf.Positional[Path]
-    """The page."""
+    replay: Path | None = None
+    """The page of the replay, if one is wanted."""
+    report: Path | None = None
+    """The page of the report, if one is wanted."""
+    command: str = ""
+    """The command line that plays the same match, for the report."""
+    seed: int = 0
+    """The seed of the match, for the report."""
     fps: float = 10.0
-    """Moments per second that are kept."""
+    """Moments of the replay per second."""
     parent: int = 0
     """End without a page when this process is no longer the parent."""
 
 
-def follow_recording(settings: FollowSettings) -> int | None:
-    """Take up rows as they come; write the page when the recording is finished, and return its size."""
+def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> None:
+    """Take up rows as they come; write the pages when the recording is finished.
+
+    Each page is told in a line when it is there: `report`, then `replay` with its size in bytes.
+    """
     while not (settings.path / MANIFEST).is_file():
         if os.getppid() != settings.parent:
-            return None
+            return
         time.sleep(LOOK_PERIOD)
     film = Film.open(settings.path)
-    with open_server("127.0.0.1", 0) as server:
-        writer = ReplayWriter(film, settings.fps, server)
-        while not film.recording.finished:
+    with contextlib.ExitStack() as stack:
+        writer = statistics = None
+        if settings.replay is not None:
+            server = stack.enter_context(open_server("127.0.0.1", 0))
+            writer = ReplayWriter(film, settings.fps, server)
+        if settings.report is not None:
+            statistics = MatchStatistics(writer.story if writer and writer.story else MatchStory(film.recording))
+            load_plotting()  # now, and not when the match has ended
+        ended = False
+        while not ended:
             if os.getppid() != settings.parent:
-                return None
+                return
             film.refresh()
-            writer.advance()
-            time.sleep(LOOK_PERIOD)
-        writer.advance()
-        return writer.finish(settings.out)
+            ended = film.recording.finished
+            if statistics is not None:
+                statistics.take()
+            if writer is not None:
+                writer.advance()
+            if not ended:
+                time.sleep(LOOK_PERIOD)
+        if settings.report is not None and statistics is not None:
+            facts, about = statistics.facts(), {"command": settings.command, "seed": settings.seed}
+            write_match_page(film.recording, facts, settings.report, **about, replay=settings.replay)
+            say("report")
+        if settings.replay is not None and writer is not None:
+            say(f"replay {writer.finish(settings.replay)}")
 
 
 def main() -> int:
-    """Follow a recording; prints the size of the page."""
+    """Follow a recording; prints which pages are written."""
     try:
-        print(follow_recording(tyro.cli(FollowSettings)) or 0)  # noqa: T201 (this is a command)
+        follow_recording(tyro.cli(FollowSettings), lambda line: print(line, flush=True))  # noqa: T201 (this is a command)
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201 (this is a command)
         return error.exit_code
