@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,8 @@ MAX_TRIALS = 1000
 """Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
+REPORT_PERIOD = 10.0
+"""The report of a search that goes on is at least this old before it is written again [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,16 +188,25 @@ def _evaluator(learning: WalkLearning, arguments: Arguments, terminal: Terminal)
 
 
 def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, terminal: Terminal) -> LearnedWalk:
-    """The search, with a bar that shows how fit the fittest is; params.toml is always the walk learned so far."""
+    """The search, with a bar that shows how fit the fittest is.
+
+    Meanwhile params.toml is always the walk learned so far, and report.html shows the fitness so far.
+    """
     from nutmeg.motion.walk.files import walk_text
 
     size, most = learning.settings.population, learning.settings.generations
+    history: list[LearnGeneration] = []
+    reported = -math.inf
     with terminal.progress() as bar:
         task = bar.add_task("simulating", total=size * most)
         done = 0
 
         def after(generation: LearnGeneration) -> None:
-            nonlocal done
+            nonlocal done, reported
+            history.append(generation)
+            if time.monotonic() - reported >= REPORT_PERIOD:
+                _report_progress(history, learning, opened)
+                reported = time.monotonic()
             done = size * (generation.number + 1)
             said = f"generation {generation.number + 1}, fitness {generation.best:.3g}"
             bar.update(task, completed=done, description=said)
@@ -208,6 +220,35 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
             progress=lambda part, _: bar.update(task, completed=done + part),
             command=opened.resume_command,
         )
+
+
+def _report_progress(history: list[LearnGeneration], learning: WalkLearning, opened: Run) -> None:
+    """The report of a search that goes on: the fitness so far."""
+    import numpy as np
+
+    from nutmeg.view.reports.progress import Progress, progress_report
+    from nutmeg.view.reports.report import Card, number, write_page
+
+    settings, last = learning.settings, history[-1]
+    numbers = np.array([one.number + 1.0 for one in history])
+    about = Progress(
+        title=f"Learning to walk: {settings.task}",
+        kind="learn",
+        summary=f"Generation {last.number + 1} of {settings.generations} is done; the whole report comes at the end. "
+        "The walk learned so far is params.toml.",
+        command=opened.resume_command,
+        x_label="generation",
+        cards=(
+            Card(name="fitness", value=number(last.best), note="best of this generation"),
+            Card(name="fitness", value=number(last.mean), note="mean of this generation"),
+        ),
+        next_commands=(f"nutmeg walk {settings.robot} --params {opened.folder} --command 0.3,0,0",),
+    )
+    curves = {
+        "best of the generation": (numbers, np.array([one.best for one in history])),
+        "mean of the generation": (numbers, np.array([one.mean for one in history])),
+    }
+    write_page(opened.folder / "report.html", progress_report(about, curves))
 
 
 def _result(learned: LearnedWalk, measured: dict[str, WalkMeasurement], seconds: float) -> dict[str, Any]:

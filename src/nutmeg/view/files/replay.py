@@ -1,8 +1,9 @@
 """A recording as one web page that plays from disk, without any server or network.
 
 The page has a time slider, play and pause, speeds from 0.5x to 8x, the cameras of the live page (whole pitch, follow,
-robot's eyes; broadcast where there is a ball), a switch for the labels, and a list of events to click; that of a match
-has a score board and a small map, too. A match is shown by the broadcast camera first, a single robot is followed.
+robot's eyes; broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to
+click; that of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
+robot is followed.
 
 A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
 move with the scene, at its place, at its target, and at the upper edge of its picture above the target.
@@ -42,6 +43,7 @@ from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.furniture import match_table
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
+from nutmeg.view.pages.plots import Signals, SignalTable
 from nutmeg.view.pages.server import open_server
 from nutmeg.view.reports.match import MatchStatistics, write_match_page
 from nutmeg.view.reports.plots import load_plotting
@@ -60,7 +62,7 @@ from nutmeg.view.stage.film import UNDERGROUND, Film
 from nutmeg.view.stage.stage import Cast, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import IO
 
     from nutmeg.base.arrays import Floats
@@ -175,10 +177,20 @@ class ReplayWriter:
         fps: moments per second that are kept.
         server: a server that nobody looks at: viser needs one to describe a scene.
         max_seconds: keep only so much from the start.
+        plots: channels that are plotted from the start.
     """
 
-    def __init__(self, film: Film, fps: float, server: viser.ViserServer, *, max_seconds: float | None = None) -> None:
-        self._film, self._fps, self._max = film, fps, max_seconds
+    def __init__(
+        self,
+        film: Film,
+        fps: float,
+        server: viser.ViserServer,
+        *,
+        max_seconds: float | None = None,
+        plots: Sequence[str] = (),
+    ) -> None:
+        self._film, self._fps, self._max, self._plots = film, fps, max_seconds, plots
+        self._signals = SignalTable(film.recording)
         self.story = MatchStory(film.recording) if is_match(film.recording) else None
         """The story of a match; None of other recordings."""
         self._titles = {robot: robot for robot in film.robots}
@@ -204,6 +216,7 @@ class ReplayWriter:
     def advance(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Take up all moments that are recorded by now."""
         film, total = self._film, self._film.frame_count(self._fps, self._max)
+        self._signals.take(math.inf if self._max is None else film.start + self._max)
         while self._done < total:
             self._cast.show(film.qpos_at(film.start + self._done / self._fps))
             self._move_broadcast(1 / self._fps)
@@ -278,13 +291,14 @@ class ReplayWriter:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        table = {"cameras": self._cameras, "length": self._reel.time, **self._told()}
+        plots = self._signals.packed(self._plots)
+        table = {"cameras": self._cameras, "length": self._reel.time, "plots": plots, **self._told()}
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),
             style=read_text("page.css"),
             labels=read_text("label_switch.html"),
-            script=read_text("page.js"),
+            script=read_text("page.js") + read_text("replay_plots.js"),
         )
         try:
             with unfinished.open("wb") as file:
@@ -313,6 +327,7 @@ def replay_html(
     *,
     fps: float = 25.0,
     max_seconds: float | None = None,
+    plots: Sequence[str] = (),
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Write the page; returns its size in bytes.
@@ -322,13 +337,16 @@ def replay_html(
         out: the HTML file to write.
         fps: moments per second that are kept.
         max_seconds: keep only so much from the start.
+        plots: channels that are plotted from the start; all can be chosen on the page.
         on_progress: called with the moments done and their total.
     """
     if not 1 <= fps <= 120:
         raise UsageError(f"fps is {fps:g}; it must lie between 1 and 120.")
     film = Film.of_scene(path)
+    for name in plots:
+        Signals(film.recording).find(name)  # a wrong name is an error now, not after minutes of work
     with open_server("127.0.0.1", 0) as server:
-        writer = ReplayWriter(film, fps, server, max_seconds=max_seconds)
+        writer = ReplayWriter(film, fps, server, max_seconds=max_seconds, plots=plots)
         writer.advance(on_progress)
         return writer.finish(out)
 

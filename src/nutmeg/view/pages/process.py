@@ -160,8 +160,9 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
 
 
 class AftermathProcess:
-    """A process that writes replay and report of a match while it is played; it ends with the `with` block at the latest.
+    """A process that writes replay and report of a match while it is played.
 
+    It ends with the `with` block at the latest.
     It has a session of its own, so that signals to the group of the match (Ctrl-C, the SIGTERM of `timeout`) do not
     reach it: the pages are wanted then, too.
 
