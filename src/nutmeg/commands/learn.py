@@ -63,38 +63,39 @@ REPORT_PERIOD = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(WorkerOptions, JsonOption):
-    """Options of `nutmeg learn`; what is left out is the configuration's, or its default."""
+    """Options of `nutmeg learn`; for an option that is left out, the configuration counts before the default."""
 
     config: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """A TOML file with the settings; none is needed."""
     task: str | None = None
-    """What to learn for."""
+    """What to learn for; go-to-target if left out."""
     robot: str | None = None
-    """Which robot."""
+    """Which robot; nao-spark if left out."""
     actuation: str | None = None
-    """What drives its joints: ideal, servo, motoflex, or another of the robot's."""
+    """What drives its joints: ideal, servo, motoflex, or another of the robot's; ideal if left out."""
     start: str | None = None
-    """The walk to begin with: a name, a file, or the folder of a run."""
+    """The walk to begin with: a name, a file, or the folder of a run; the task's own if left out."""
     course: str | None = None
     """Another course than the task's own: go-to-target, holonomic, sprint, or a file."""
     parameters: Literal["searched", "extended"] | None = None
-    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all."""
+    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all.
+    If left out, searched."""
     starts: int | None = None
-    """From how many noisy starts each candidate is tried."""
+    """From how many noisy starts each candidate is tried; 3 if left out."""
     caution: float | None = None
-    """How many times as much stops and falls cost as in the paper."""
+    """How many times as much stops and falls cost as in the paper; 1.0 if left out."""
     population: int | None = None
-    """Candidates a generation."""
+    """Candidates in a generation; 40 if left out."""
     generations: int | None = None
-    """How many generations."""
+    """How many generations; 100 if left out."""
     step: float | None = None
-    """The first standard deviation, as a share of the ranges."""
+    """The first standard deviation, as a share of the ranges; 0.12 if left out."""
     seed: Seed | None = None
-    """Seed of everything random."""
+    """Seed of everything random; 1 if left out."""
     name: str | None = None
-    """What the learned walk is called."""
+    """What the learned walk is called; as the task if left out."""
     device: Literal["cpu", "gpu"] | None = None
-    """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`."""
+    """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
     trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None

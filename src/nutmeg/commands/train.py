@@ -201,7 +201,7 @@ def _film(folder: Path, terminal: Terminal) -> str:
 
     with terminal.counting("filming") as on_progress:
         try:
-            film_walk(read_walk(folder), folder / FILM, on_progress=on_progress)
+            film_walk(read_walk(str(folder)), folder / FILM, on_progress=on_progress)
         except EnvironmentProblem as error:
             terminal.warn(f"there is no video of the walk, everything else is there: {error}")
             return ""
