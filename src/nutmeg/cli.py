@@ -207,7 +207,7 @@ def _name_values(options: Any) -> None:  # noqa: ANN401 (a dataclass)
             continue
         hint = hints[field.name]
         kind, *metadata = typing.get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
-        given = next((one for one in metadata if isinstance(one, type(tyro.conf.arg()))), tyro.conf.arg())
+        given: Any = next((one for one in metadata if isinstance(one, type(tyro.conf.arg()))), tyro.conf.arg())
         types = [part for part in typing.get_args(kind) if part is not type(None)] or [kind]
         bare = typing.get_args(types[0])[0] if hasattr(types[0], "__metadata__") else types[0]
         name = VALUE_NAMES.get(getattr(bare, "__name__", "")) if len(types) == 1 else None

@@ -412,8 +412,14 @@ def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> No
             if not ended:
                 time.sleep(LOOK_PERIOD)
         if settings.report is not None and statistics is not None:
-            facts, about = statistics.facts(), {"command": settings.command, "seed": settings.seed}
-            write_match_page(film.recording, facts, settings.report, **about, replay=settings.replay)
+            write_match_page(
+                film.recording,
+                statistics.facts(),
+                settings.report,
+                command=settings.command,
+                seed=settings.seed,
+                replay=settings.replay,
+            )
             say("report")
         if settings.replay is not None and writer is not None:
             say(f"replay {writer.finish(settings.replay)}")
