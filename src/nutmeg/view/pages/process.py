@@ -185,6 +185,7 @@ class AftermathProcess:
         command: str = "",
         seed: int = 0,
     ) -> None:
+        self._wanted = {name for name, page in (("report", report), ("replay", replay)) if page is not None}
         words = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), "--fps", str(fps)]
         words += [] if replay is None else ["--replay", str(replay)]
         words += [] if report is None else ["--report", str(report), f"--command={command}", "--seed", str(seed)]
@@ -206,6 +207,9 @@ class AftermathProcess:
         for line in self._process.stdout:
             name, _, size = line.strip().partition(" ")
             yield name, int(size or 0)
+            self._wanted.discard(name)
+            if not self._wanted:
+                return  # the process still takes a moment to end, for which nobody has to wait
         _, problem = self._process.communicate()
         if self._process.returncode != 0:
             raise NutmegError(problem.strip() or "the process that writes report and replay ended without saying why.")
