@@ -357,7 +357,7 @@ def test_on_a_phone_the_panel_is_folded_and_the_time_bar_never_lies_on_it(
         until(lambda: edges("#nutmeg-bar")[1] <= edges(".nb-sheet")[0])
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
         page.locator(".nb-sheet div[style*='cursor: pointer']").first.dispatch_event("click")
-        until(lambda: edges(".nb-sheet")[0] < 400)
+        until(lambda: edges(".nb-sheet")[0] < 560)
         until(lambda: edges("#nutmeg-bar")[1] <= edges(".nb-sheet")[0])
         pause(page)
         page.get_by_label("Clock").fill("0:10")
