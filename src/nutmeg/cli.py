@@ -175,6 +175,7 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     module: Any = importlib.import_module(f"nutmeg.commands.{file}")
     options = getattr(module, kind)
     _show_own_options_first(options)
+    _name_values(options)
     description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
     return module, tyro.cli(options, prog=title, args=rest, description=description)
 
@@ -184,6 +185,35 @@ def _show_own_options_first(options: Any) -> None:  # noqa: ANN401 (a dataclass)
     declared = options.__dataclass_fields__
     own = [name for name in options.__annotations__ if name in declared]
     options.__dataclass_fields__ = {name: declared[name] for name in [*own, *declared]}
+
+
+VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
+"""What help texts call the value of an option that may be left out, by its type."""
+
+
+def _name_values(options: Any) -> None:  # noqa: ANN401 (a dataclass)
+    """Lets the help text of an option that may be left out name its value by what it is, without a default.
+
+    tyro would say `{None}|PATH` and `(default: None)`; what is meant by leaving it out is in the option's own text.
+    """
+    import dataclasses
+    import typing
+
+    import tyro
+
+    hints = typing.get_type_hints(options, include_extras=True)
+    for field in dataclasses.fields(options):
+        if field.default is not None and field.default != "":
+            continue
+        hint = hints[field.name]
+        kind, *metadata = typing.get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+        given: Any = next((one for one in metadata if isinstance(one, type(tyro.conf.arg()))), tyro.conf.arg())
+        types = [part for part in typing.get_args(kind) if part is not type(None)] or [kind]
+        bare = typing.get_args(types[0])[0] if hasattr(types[0], "__metadata__") else types[0]
+        name = VALUE_NAMES.get(getattr(bare, "__name__", "")) if len(types) == 1 else None
+        told = dataclasses.replace(given, metavar=given.metavar or name, help_behavior_hint="")
+        kept = [one for one in metadata if one is not given]
+        options.__annotations__[field.name] = typing.Annotated[(kind, *kept, told)]
 
 
 def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's options)

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
+from nutmeg.base.settings import field_notes
 from nutmeg.cli import main
+from nutmeg.commands import learn
 from nutmeg.commands.options import PageOptions, chosen_evaluator, processors
+from nutmeg.learning.learn import LearnSettings
 from nutmeg.search import InThisThread, OnCluster, Processes, Threads
 
 ADDRESS = "tcp://127.0.0.1:8786"
@@ -64,3 +67,23 @@ def test_a_browser_opens_by_itself_only_where_somebody_sees_it(
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
     assert PageOptions().open is opens
+
+
+def test_the_help_of_learn_tells_the_defaults_that_count() -> None:
+    notes, defaults = field_notes(learn.Arguments), LearnSettings()
+    told = {name: getattr(defaults, name) for name in learn.CHANGED if getattr(defaults, name)}
+    assert len(told) > 8
+    for name, value in told.items():
+        assert str(value) in notes[name], name
+
+
+@pytest.mark.parametrize("command", ["play", "learn", "tournament", "identify", "walk", "serve"])
+def test_help_names_values_by_what_they_are_and_no_default_says_nothing(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "usage:" in text
+    assert "{None}|" not in text
+    assert "default: None" not in text
+    assert "default: ''" not in text

@@ -9,7 +9,8 @@ import pytest
 
 from nutmeg.base import settings
 from nutmeg.base.errors import FileError
-from nutmeg.recording import CsvMap, import_csv
+from nutmeg.cli import main
+from nutmeg.recording import CsvMap, Recording, import_csv
 
 SERVO = Path(__file__).parent / "data" / "servo_kp100_lift_and_drop.csv"
 
@@ -154,3 +155,17 @@ def test_files_that_are_no_text_are_told_apart(tmp_path: Path) -> None:
 def test_a_bad_column_map_is_an_error_of_the_map(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(FileError, match=message):
         mapping(tmp_path, LOG_MAP.replace(old, new))
+
+
+def test_a_log_whose_columns_are_named_as_in_a_recording_needs_no_map(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "log.csv", tmp_path / "log.nutmeg"
+    source.write_text("time,servo.position.knee,servo.position.hip,servo.load.knee\n0,1,2,3\n0.02,4,,6\n")
+    assert main(["import", str(source), "-o", str(out)]) == 0
+    recording = Recording.open(out)
+    assert recording.channels["servo.position"].labels == ("knee", "hip")
+    assert recording.read("servo.load").tolist() == [[3.0], [6.0]]
+    source.write_text("t,position\n0,1\n")
+    assert main(["import", str(source), "-o", str(tmp_path / "other.nutmeg")]) == 1
+    assert "has no column 'time' [s]. Known columns: t, position. A column map" in capsys.readouterr().err

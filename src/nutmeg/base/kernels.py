@@ -23,7 +23,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import threading
 import types
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,11 +35,13 @@ from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
+LOOK_PERIOD = 2.0
+"""Time between two looks whether anything is being compiled [s]."""
 
 
 def _load_blas() -> None:
@@ -78,6 +82,26 @@ def anything_compiled() -> bool:
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
     found = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
     return any(sum(one.stats.cache_misses.values()) for one in found)
+
+
+@contextmanager
+def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
+    """Tells a user who waits in this block for kernels to be compiled that this happens once, and how long it takes."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(LOOK_PERIOD):
+            if anything_compiled():
+                say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
+                return
+
+    watcher = threading.Thread(target=watch, name="compilation", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 def _kept(function: Function, **options: object) -> Function:

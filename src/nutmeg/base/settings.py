@@ -275,6 +275,12 @@ def _hints(kind: Any) -> dict[str, Any]:  # noqa: ANN401 (a class)
     return typing.get_type_hints(kind)
 
 
+@cache
+def _fields(kind: Any) -> dict[str, bool]:  # noqa: ANN401 (a class)
+    """The fields of a dataclass that a file can set, and whether each is required."""
+    return {field.name: _required(field) for field in dataclasses.fields(kind) if field.init}
+
+
 class _Reader:
     """Converts parsed TOML; paths in it are relative to the file."""
 
@@ -285,6 +291,8 @@ class _Reader:
         raise _MisfitError(where, problem)
 
     def value(self, found: Any, kind: Any, where: str) -> Any:  # noqa: ANN401
+        if kind in _NAMES:  # first, because nearly all values are plain
+            return self.plain(found, kind, where)
         if kind is object or kind is Any:
             return found
         if dataclasses.is_dataclass(kind):
@@ -303,13 +311,12 @@ class _Reader:
     def table(self, found: Any, kind: type[Any], where: str) -> Any:  # noqa: ANN401
         if not isinstance(found, Mapping):
             self.fail(where, f"needs a table, found {_describe(found)}.")
-        hints = _hints(typing.cast("Any", kind))
-        fields = {f.name: f for f in dataclasses.fields(kind) if f.init}
+        hints, fields = _hints(typing.cast("Any", kind)), _fields(typing.cast("Any", kind))
         for key in found:
             if key not in fields:
                 hint = suggestion(key, fields) + listing("key", sorted(fields))
                 self.fail(_join(where, key), f"this key is not known here. {hint}")
-        missing = [n for n, f in fields.items() if n not in found and _required(f)]
+        missing = [name for name, required in fields.items() if required and name not in found]
         if missing:
             self.fail(where, f"lacks the key {missing[0]!r}, which is required.")
         values = {key: self.value(item, hints[key], _join(where, key)) for key, item in found.items()}
@@ -342,6 +349,8 @@ class _Reader:
             kinds = (kinds[0],) * len(found)
         if len(found) != len(kinds):
             self.fail(where, f"needs {len(kinds)} values, found {len(found)}.")
+        if all(type(item) is kind is float and not math.isnan(item) for item, kind in zip(found, kinds, strict=True)):
+            return tuple(found)  # a vector: most lists are
         pairs = enumerate(zip(found, kinds, strict=True))
         return tuple(self.value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
 

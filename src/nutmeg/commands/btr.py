@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
     from nutmeg.view.terminal import Terminal
 
+RECORDING, FILM = "best.nutmeg", "best.mp4"
+"""Files of a run: the best controller in the last simulation, as a recording and as a video."""
 LOOK_EVERY = 2.0
 """How often a laboratory's folder is looked into [s]."""
 
@@ -50,6 +52,8 @@ class Arguments(WorkerOptions, JsonOption):
     """Something else than the configuration's mode, to compare with."""
     iterations: Count | None = None
     """Another number of iterations."""
+    video: bool = True
+    """Whether to film the best controller in the last simulation; needs a renderer (see nutmeg doctor)."""
     output: OptionalOutput = None
     """The folder of the run; runs/btr-1, or the next that is free, if left out."""
 
@@ -67,7 +71,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     try:
         with _Show(terminal, settings) as show:
             result, made = _run(settings, arguments, folder, command, show)
-        return _finish(result, made, settings, folder, again, time.monotonic() - began, terminal)
+        seconds = time.monotonic() - began
+        video = _film(result, made, folder, terminal) if arguments.video else ""
+        return _finish(result, made, settings, folder, again, seconds, terminal, video)
     except KeyboardInterrupt:
         terminal.say(f"\nEverything is saved but the unfinished generation. Go on with:  {again}")
         raise
@@ -185,6 +191,7 @@ def _finish(
     command: str,
     seconds: float,
     terminal: Terminal,
+    video: str = "",
 ) -> dict[str, Any]:
     from nutmeg.base.journal import replace_file
     from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
@@ -219,9 +226,51 @@ def _finish(
     replace_file(folder / "results.json", (json.dumps(found, indent=1) + "\n").encode())
     label = f"{settings.fitness.kind} [{settings.fitness.unit}]"
     replace_file(folder / "figure3.png", figure3(result, truth=truth, fitness=label, phi=settings.distance.kind))
-    write_report(folder / "report.html", btr_report(result, settings, command=command, truth=truth, seconds=seconds))
+    report = btr_report(result, settings, command=command, truth=truth, seconds=seconds, video=video)
+    write_report(folder / "report.html", report)
     _tell(result, settings, folder, truth, terminal)
     return found
+
+
+def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Terminal) -> str:
+    """Records and films the best controller in the last simulation; returns the name of the video."""
+    from nutmeg.reality.twin import TWIN_ROBOT
+    from nutmeg.recording import Channel, RecordingWriter
+    from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
+    from nutmeg.view.files.pictures import QUICK
+    from nutmeg.view.files.video import video
+
+    trial = made.controllers.trials(result.controller[None])[0]
+    rollout = made.twin.simulate(result.simulation[None], [trial])[0]
+    rows = slice(0, int(rollout.frames[0]))
+    channels = [Channel(name=f"{TWIN_ROBOT}.angles", labels=rollout.joints, unit="rad", resolution=ANGLE_STEP)]
+    values = [rollout.angles[0, rows]]
+    if rollout.pose is not None:
+        channels.append(Channel(name=f"{TWIN_ROBOT}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
+        values.append(rollout.pose[0, rows])
+    if rollout.ball is not None:
+        channels.append(Channel(name="ball.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
+        turned = np.tile([1.0, 0.0, 0.0, 0.0], (len(values[0]), 1))  # how the ball turned is not kept
+        values.append(np.concatenate([rollout.ball[0, rows], turned], axis=1))
+    scene, path = made.twin.drawn(result.simulation), folder / RECORDING
+    with RecordingWriter.create(
+        path, channels, kind="btr", seed=made.settings.seed, scene_xml=scene.xml, overwrite=True
+    ) as writer:
+        writer.append_many(rollout.times[rows], np.concatenate(values, axis=1))
+    try:
+        with terminal.counting("filming") as on_progress:
+            video(
+                path,
+                folder / FILM,
+                size=(640, 360),
+                camera="broadcast" if rollout.pose is None else f"follow:{TWIN_ROBOT}",
+                quality=QUICK,
+                on_progress=on_progress,
+            )
+    except NutmegError as problem:  # whatever it is, the results are worth more than a film
+        terminal.warn(f"there is no video of the controller, but nutmeg replay {path} shows it: {problem}")
+        return ""
+    return FILM
 
 
 def _truth(settings: BtrSettings) -> dict[str, float]:
@@ -258,5 +307,5 @@ def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[st
         f"{result.reason}; {result.trials} trials in reality, {evaluations['controllers']} controllers and "
         f"{evaluations['simulations']} simulations evaluated ({evaluations['simulated_trials']} simulated trials)."
     )
-    files = "report.html, figure3.png, results.json, controller.toml"
+    files = f"report.html, {RECORDING}, figure3.png, results.json, controller.toml"
     terminal.say(f"in {folder}: {files}{', params.toml' if settings.mode == 'btr' else ''}")

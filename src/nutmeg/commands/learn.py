@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,42 +57,45 @@ MAX_TRIALS = 1000
 """Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
+REPORT_PERIOD = 10.0
+"""The report of a search that goes on is at least this old before it is written again [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(WorkerOptions, JsonOption):
-    """Options of `nutmeg learn`; what is left out is the configuration's, or its default."""
+    """Options of `nutmeg learn`; for an option that is left out, the configuration counts before the default."""
 
     config: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """A TOML file with the settings; none is needed."""
     task: str | None = None
-    """What to learn for."""
+    """What to learn for; go-to-target if left out."""
     robot: str | None = None
-    """Which robot."""
+    """Which robot; nao-spark if left out."""
     actuation: str | None = None
-    """What drives its joints: ideal, servo, motoflex, or another of the robot's."""
+    """What drives its joints: ideal, servo, motoflex, or another of the robot's; ideal if left out."""
     start: str | None = None
-    """The walk to begin with: a name, a file, or the folder of a run."""
+    """The walk to begin with: a name, a file, or the folder of a run; the task's own if left out."""
     course: str | None = None
     """Another course than the task's own: go-to-target, holonomic, sprint, or a file."""
     parameters: Literal["searched", "extended"] | None = None
-    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all."""
+    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all.
+    If left out, searched."""
     starts: int | None = None
-    """From how many noisy starts each candidate is tried."""
+    """From how many noisy starts each candidate is tried; 3 if left out."""
     caution: float | None = None
-    """How many times as much stops and falls cost as in the paper."""
+    """How many times as much stops and falls cost as in the paper; 1.0 if left out."""
     population: int | None = None
-    """Candidates a generation."""
+    """Candidates in a generation; 40 if left out."""
     generations: int | None = None
-    """How many generations."""
+    """How many generations; 100 if left out."""
     step: float | None = None
-    """The first standard deviation, as a share of the ranges."""
+    """The first standard deviation, as a share of the ranges; 0.12 if left out."""
     seed: Seed | None = None
-    """Seed of everything random."""
+    """Seed of everything random; 1 if left out."""
     name: str | None = None
-    """What the learned walk is called."""
+    """What the learned walk is called; as the task if left out."""
     device: Literal["cpu", "gpu"] | None = None
-    """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`."""
+    """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
     trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None
@@ -185,16 +189,25 @@ def _evaluator(learning: WalkLearning, arguments: Arguments, terminal: Terminal)
 
 
 def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, terminal: Terminal) -> LearnedWalk:
-    """The search, with a bar that shows how fit the fittest is; params.toml is always the walk learned so far."""
+    """The search, with a bar that shows how fit the fittest is.
+
+    Meanwhile params.toml is always the walk learned so far, and report.html shows the fitness so far.
+    """
     from nutmeg.motion.walk.files import walk_text
 
     size, most = learning.settings.population, learning.settings.generations
+    history: list[LearnGeneration] = []
+    reported = -math.inf
     with terminal.progress() as bar:
         task = bar.add_task("simulating", total=size * most)
         done = 0
 
         def after(generation: LearnGeneration) -> None:
-            nonlocal done
+            nonlocal done, reported
+            history.append(generation)
+            if time.monotonic() - reported >= REPORT_PERIOD:
+                _report_progress(history, learning, opened)
+                reported = time.monotonic()
             done = size * (generation.number + 1)
             said = f"generation {generation.number + 1}, fitness {generation.best:.3g}"
             bar.update(task, completed=done, description=said)
@@ -208,6 +221,35 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
             progress=lambda part, _: bar.update(task, completed=done + part),
             command=opened.resume_command,
         )
+
+
+def _report_progress(history: list[LearnGeneration], learning: WalkLearning, opened: Run) -> None:
+    """The report of a search that goes on: the fitness so far."""
+    import numpy as np
+
+    from nutmeg.view.reports.progress import Progress, progress_report
+    from nutmeg.view.reports.report import Card, number, write_page
+
+    settings, last = learning.settings, history[-1]
+    numbers = np.array([one.number + 1.0 for one in history])
+    about = Progress(
+        title=f"Learning to walk: {settings.task}",
+        kind="learn",
+        summary=f"Generation {last.number + 1} of {settings.generations} is done; the whole report comes at the end. "
+        "The walk learned so far is params.toml.",
+        command=opened.resume_command,
+        x_label="generation",
+        cards=(
+            Card(name="fitness", value=number(last.best), note="best of this generation"),
+            Card(name="fitness", value=number(last.mean), note="mean of this generation"),
+        ),
+        next_commands=(f"nutmeg walk {settings.robot} --params {opened.folder} --command 0.3,0,0",),
+    )
+    curves = {
+        "best of the generation": (numbers, np.array([one.best for one in history])),
+        "mean of the generation": (numbers, np.array([one.mean for one in history])),
+    }
+    write_page(opened.folder / "report.html", progress_report(about, curves))
 
 
 def _result(learned: LearnedWalk, measured: dict[str, WalkMeasurement], seconds: float) -> dict[str, Any]:

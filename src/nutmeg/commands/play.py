@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
-    from nutmeg.view.pages.process import ReplayProcess
+    from nutmeg.view.pages.process import AftermathProcess
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
@@ -422,7 +422,9 @@ class MatchRun:
 
     def begin(self, path: Path) -> None:
         """Lets the teams join and plays the first cycle."""
-        with self._terminal.busy("the teams come onto the pitch"):
+        from nutmeg.base.kernels import telling_compilation
+
+        with self._terminal.busy("the teams come onto the pitch"), telling_compilation(self._terminal.say):
             self._driver = self._build(path)
             self._cycle(self._driver)
         self._begun()
@@ -477,7 +479,7 @@ class MatchRun:
 class Aftermath:
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
-    The replay is written while the match is played; it is there soon after its end.
+    A process beside the match writes report and replay while it is played; they are there soon after its end.
 
     Args:
         files: where to.
@@ -500,24 +502,29 @@ class Aftermath:
     ) -> None:
         self._files, self._command, self._seed, self._terminal = files, command, seed, terminal
         self._cameras, self._length = cameras, length
-        self._replay: ReplayProcess | None = None
+        self._beside: AftermathProcess | None = None
         self._written: dict[str, object] | None = None
 
     def begin(self) -> None:
         """Starts what is written while the match is played."""
-        from nutmeg.view.pages.process import ReplayProcess
+        from nutmeg.view.pages.process import AftermathProcess
 
-        if self._files.replay is not None:
-            fewest, most = REPLAY_FPS
-            fps = min(max(REPLAY_MOMENTS / max(self._length, 1.0), fewest), most)
-            self._replay = ReplayProcess(self._files.record, self._files.replay, fps=fps)
+        fewest, most = REPLAY_FPS
+        self._beside = AftermathProcess(
+            self._files.record,
+            replay=self._files.replay,
+            fps=min(max(REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
+            report=self._files.report,
+            command=self._command,
+            seed=self._seed,
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._replay is not None:
-            self._replay.stop()
+        if self._beside is not None:
+            self._beside.stop()
 
     def write(self) -> dict[str, object]:
         """Writes everything, and says where; a second call only returns the names of the files."""
@@ -537,33 +544,21 @@ class Aftermath:
         return self._written
 
     def _write_all(self, written: dict[str, object]) -> None:
-        self._write_report(written)
-        if self._files.replay is not None and self._replay is not None:
-            self._finish_replay(self._files.replay, self._replay, written)
+        if self._beside is not None:
+            self._finish_pages(self._beside, written)
         if self._files.video is not None:
             self._write_video(self._files.video, written)
         if self._cameras is not None:
             self._write_cameras(*self._cameras, written)
 
-    def _write_report(self, written: dict[str, object]) -> None:
-        from nutmeg.view.reports.match import write_match_report
-
-        with self._terminal.busy("writing the report"):
-            write_match_report(
-                self._files.record,
-                self._files.report,
-                command=self._command,
-                seed=self._seed,
-                replay=self._files.replay,
-            )
-        written["report"] = self._files.report
-        self._terminal.say(f"report: {self._files.report}")
-
-    def _finish_replay(self, out: Path, process: ReplayProcess, written: dict[str, object]) -> None:
-        with self._terminal.busy("finishing the replay"):
-            size = process.wait()
-        written["replay"] = out
-        self._terminal.say(f"replay: {out} ({size / 1e6:.1f} MB; open it in any browser)")
+    def _finish_pages(self, process: AftermathProcess, written: dict[str, object]) -> None:
+        """Wait for report and replay, and say where they are."""
+        files = {"report": self._files.report, "replay": self._files.replay}
+        with self._terminal.busy("finishing report and replay"):
+            for page, size in process.pages():
+                written[page] = files[page]
+                note = f" ({size / 1e6:.1f} MB; open it in any browser)" if page == "replay" else ""
+                self._terminal.say(f"{page}: {files[page]}{note}")
 
     def _write_video(self, out: Path, written: dict[str, object]) -> None:
         from nutmeg.view.files.pictures import QUICK

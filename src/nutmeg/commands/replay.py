@@ -88,6 +88,7 @@ def _write_page(arguments: Arguments, out: Path, terminal: Terminal) -> dict[str
             out,
             fps=arguments.fps,
             max_seconds=arguments.seconds or None,
+            plots=arguments.plot,
             on_progress=on_progress,
         )
     terminal.say(f"wrote {out}: {size / 1e6:.1f} MB. Open it in any browser; it needs no server.")

@@ -1,9 +1,10 @@
 """Train a policy: a network that walks, learned by reinforcement from thousands of robots at once.
 
 Writes a folder with params.toml and weights.npz, a walk for `nutmeg walk --params`, `nutmeg play --left` and
-`nutmeg agents`, and a file of progress for every 25 iterations. Ctrl-C saves; the same command with the same --output
-goes on and ends with the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk
-at 1 m/s after nine minutes; two busy cores simulated a twelfth as many cycles a second.
+`nutmeg agents`; every 25 iterations report.html with all curves; and at the end best.mp4, a video of the walk. Ctrl-C
+saves; the same command with the same --output goes on and ends with the same numbers, and more --iterations go further.
+Sixteen cores and a GPU for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many
+cycles a second.
 
 example: nutmeg train --robot nao-spark --type type0
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
@@ -24,8 +25,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, FileError
-from nutmeg.base.journal import command_line, open_run
-from nutmeg.base.settings import Bounds
+from nutmeg.base.journal import command_line, open_run, read_json
+from nutmeg.base.settings import Bounds, field_notes
 from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
     from nutmeg.view.terminal import Terminal
 
-CHECKPOINT, WEIGHTS = "checkpoint.npz", "weights.npz"
-"""Files of a run: what training goes on from, and the network alone."""
+CHECKPOINT, WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
+"""Files of a run: what training goes on from, the network alone, and a video of its walk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,8 @@ class Arguments(JsonOption):
     """How many threads simulate; results are the same."""
     device: str = "cpu"
     """Where the networks are: cpu, or cuda for a GPU, which needs torch."""
+    video: bool = True
+    """Whether to film the policy at the end; needs a renderer (see nutmeg doctor)."""
     output: OptionalOutput = None
     """Folder of the run; runs/train-ROBOT-TYPE-SEED if left out."""
 
@@ -128,13 +131,19 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         opened.write("params.toml", _walk_file(training.settings, opened))
         lines = [json.dumps(line) for line in history]
         opened.write(f"progress-{training.iterations:06d}.jsonl", "\n".join(lines) + "\n")
+        seconds = round(opened.seconds_before + time.monotonic() - began, 1)
+        results = {"iterations": training.iterations, **history[-1], "seconds": seconds}
+        opened.write("results.json", json.dumps(results, indent=1) + "\n")
+        _write_report(training.settings, opened, arguments)
         history.clear()
 
     with terminal.progress() as bar:
         task = bar.add_task("training", total=arguments.iterations, completed=training.iterations)
         training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
     training.task.close()
-    terminal.say(f"wrote params.toml and {WEIGHTS} to {opened.folder}.")
+    if arguments.video and (video := _film(opened.folder, terminal)):
+        _write_report(training.settings, opened, arguments, video)
+    terminal.say(f"wrote params.toml, {WEIGHTS} and report.html to {opened.folder}.")
     terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
     return {
         "robot": arguments.robot,
@@ -144,6 +153,59 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         "seconds": round(opened.seconds_before + time.monotonic() - began, 3),
         "walk": str(opened.folder / "params.toml"),
     }
+
+
+def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, video: str = "") -> None:
+    """Writes the report of what is done so far."""
+    from nutmeg.learning.policies.training import Iteration
+    from nutmeg.view.reports.progress import Progress, progress_report, read_curves
+    from nutmeg.view.reports.report import Card, duration, number, write_page
+
+    last = read_json(opened.folder / "results.json") or {}
+    folder = opened.folder
+    about = Progress(
+        title=f"Training a walk: {settings.robot} {settings.kind}",
+        kind="train",
+        summary=f"{last['iterations']} of {arguments.iterations} iterations are done: {last['cycles']:,} cycles of a "
+        f"robot, {settings.worlds} robots at once. The same command goes on, and more --iterations go further.",
+        command=opened.resume_command,
+        cards=(
+            Card(name="reward", value=number(last["reward"]), unit="each second"),
+            Card(name="falls", value=number(last["falls"]), unit="each minute", note="with pushes and exploration"),
+            Card(name="level", value=f"{last['level']:.0%}", note="of the highest velocities are commanded"),
+            Card(name="time", value=duration(last["seconds"])),
+        ),
+        meanings=field_notes(Iteration),
+        facts={
+            "robot": f"{settings.robot} {settings.kind}",
+            "robots at once": settings.worlds,
+            "cycles in an iteration": settings.ppo.cycles,
+            "first level": settings.level,
+            "seed": settings.seed,
+            "began with": arguments.start or "nothing",
+        },
+        next_commands=(
+            f"nutmeg walk {settings.robot} --params {folder} --command 0.6,0,0",
+            f"nutmeg walk measure {settings.robot} --params {folder}",
+            f"nutmeg play --left {folder / 'params.toml'}",
+        ),
+        video=video,
+    )
+    write_page(folder / "report.html", progress_report(about, read_curves(folder)))
+
+
+def _film(folder: Path, terminal: Terminal) -> str:
+    """Films the policy; returns the name of the video. A computer without a renderer is told what it lacks."""
+    from nutmeg.commands.walk_film import film_walk
+    from nutmeg.motion.walk.files import read_walk
+
+    with terminal.counting("filming") as on_progress:
+        try:
+            film_walk(read_walk(str(folder)), folder / FILM, on_progress=on_progress)
+        except EnvironmentProblem as error:
+            terminal.warn(f"there is no video of the walk, everything else is there: {error}")
+            return ""
+    return FILM
 
 
 def _packed(arrays: dict[str, Any]) -> bytes:

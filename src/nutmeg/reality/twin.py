@@ -177,6 +177,12 @@ class Twin:
             for target in one.targets(name)
         )
 
+    def drawn(self, candidate: ArrayLike) -> Scene:
+        """The scene of a candidate, (k,), with everything that is only seen: for films."""
+        every = _ordered((*self.settings.adjustments, *self.adjustments(candidate)))
+        physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
+        return _scene(self.settings, physical, visuals=True)
+
     def _simulate(
         self,
         rows: Floats,
@@ -293,7 +299,7 @@ class _Job:
 
 
 @lru_cache(maxsize=SCENES_KEPT)
-def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene:
+def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...], *, visuals: bool = False) -> Scene:
     """The scene of a twin; those made last are kept."""
     placement = Placement(
         robot=settings.robot,
@@ -313,7 +319,7 @@ def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene
             robots=(placement,),
             physics=settings.physics,
             timestep=settings.timestep,
-            visuals=False,
+            visuals=visuals,
         )
     )
 

@@ -101,7 +101,7 @@ def open_log(path: Path, mapping: CsvMap | None = None) -> Log:
         return Log.of(Recording.open(path))
     if path.suffix == ".parquet":
         return _parquet_log(path)
-    return _csv_log(path, mapping or _plain_map(path))
+    return _csv_log(path, mapping or plain_map(path))
 
 
 def _csv_log(path: Path, mapping: CsvMap) -> Log:
@@ -157,7 +157,7 @@ def _in_memory(
     return Log(path=path, times=times, channels={c.name: c for c in channels}, read=read, events=events)
 
 
-def _plain_map(path: Path) -> CsvMap:
+def plain_map(path: Path) -> CsvMap:
     """The map of a CSV log whose columns are named `{channel}.{label}`."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
@@ -175,7 +175,9 @@ def _plain_map(path: Path) -> CsvMap:
 def _grouped(path: Path, names: list[str]) -> dict[str, list[str]]:
     """The columns of each channel."""
     if "time" not in names:
-        raise FileError(path, f"has no column 'time' [s]. {listing('column', names)}")
+        raise FileError(
+            path, f"has no column 'time' [s]. {listing('column', names)} A column map can name another one."
+        )
     groups: dict[str, list[str]] = {}
     for name in names:
         if channel := name.rpartition(".")[0]:

@@ -75,10 +75,14 @@ def test_a_training_that_was_killed_ends_with_the_same_numbers() -> None:
 
 def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["train", "--worlds", "4", "--threads", "1", "-o", str(tmp_path / "run"), "--json"]
+    options += ["--no-video"]
     assert main([*options, "--iterations", "1"]) == 0
     assert main([*options, "--iterations", "2"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["iterations"] == 2
+    report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "2 of 2 iterations are done" in report
+    assert report.count("<svg") == 7, "a curve for each number of an iteration, over both runs"
     walk = read_walk(str(tmp_path / "run"))
     assert walk.policy is not None
     assert walk.policy.network("type0").sizes.tolist() == [71, 128, 128, 20]

@@ -8,12 +8,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nutmeg.bench.evaluation import LocalCluster
 from nutmeg.cli import main
 from nutmeg.model.identified import read_body
 from nutmeg.motion.sinusoid import read_gait
+from nutmeg.recording import Recording
 
 ALTERED = Path(__file__).parents[2] / "altered"
 SEARCHED_PATHS = os.pathsep.join([str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -87,6 +89,9 @@ def test_a_run_leaves_a_controller_a_body_a_figure_and_a_report(
     assert (folder / "figure3.png").read_bytes().startswith(b"\x89PNG")
     assert "Back-to-Reality" in (folder / "report.html").read_text(encoding="utf-8")
     assert json.loads((folder / "results.json").read_text())["simulation"] == found["simulation"]
+    swing = Recording.open(folder / "best.nutmeg")
+    assert swing.duration == pytest.approx(0.4, abs=0.03)
+    assert np.ptp(swing.read("robot.angles")) > 0.1, "the best controller swings"
 
 
 def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +105,18 @@ def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: p
 
 def started(file: Path, folder: Path, *words: str, ends: str = "") -> subprocess.Popen[str]:
     """The command in a process of its own, which may end itself while it searches its first simulations."""
-    command = [sys.executable, "-m", "nutmeg", "btr", str(file), "--output", str(folder), "--json", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "nutmeg",
+        "btr",
+        str(file),
+        "--output",
+        str(folder),
+        "--json",
+        "--no-video",
+        *words,
+    ]
     own = {"PYTHONPATH": SEARCHED_PATHS, "END_WITH": f"{ends} 00-simulations"} if ends else {}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
 

@@ -13,7 +13,7 @@ from nutmeg.base.errors import FileError, UsageError
 from nutmeg.recording import Recording, RecordingWriter
 from nutmeg.view.files import replay
 from nutmeg.view.files.replay import replay_html
-from nutmeg.view.pages.process import ReplayProcess
+from nutmeg.view.pages.process import AftermathProcess
 
 
 def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_path: Path) -> None:
@@ -83,17 +83,17 @@ def test_a_replay_written_while_the_recording_grows_is_that_of_the_whole_recordi
     )
     out = tmp_path / "growing.html"
     growing.append_many(old.times[:40], old.rows()[:40])
-    with ReplayProcess(growing.path, out, fps=10) as process:
+    with AftermathProcess(growing.path, replay=out, fps=10) as process:
         growing.append_many(old.times[40:], old.rows()[40:])
         growing.close()
-        assert process.wait() == out.stat().st_size
+        assert list(process.pages()) == [("replay", out.stat().st_size)]
     replay_html(whole, tmp_path / "whole.html", fps=10)
     one, other = messages_of(out), messages_of(tmp_path / "whole.html")
     assert one["messages"] == other["messages"]
 
 
 def test_a_replay_whose_match_never_began_leaves_no_process_and_no_file(tmp_path: Path) -> None:
-    with ReplayProcess(tmp_path / "none.nutmeg", tmp_path / "none.html", fps=10) as process:
+    with AftermathProcess(tmp_path / "none.nutmeg", replay=tmp_path / "none.html", fps=10) as process:
         pass
     assert process._process.returncode is not None
     assert not (tmp_path / "none.html").exists()

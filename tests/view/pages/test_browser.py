@@ -301,3 +301,64 @@ def test_a_replay_plays_from_disk_without_a_server_and_its_labels_can_be_switche
     until(come_and_go)
     assert clock.input_value() == stopped
     assert browser_page.complaints == []
+
+
+def test_a_replay_without_a_server_plots_channels_and_a_click_into_a_plot_goes_there(
+    browser_page: Any, tmp_path: Path, toy: Any
+) -> None:
+    page, out = browser_page, tmp_path / "toy.html"
+    page.set_viewport_size({"width": 800, "height": 600})
+    replay_html(toy.record(tmp_path / "toy.nutmeg", seconds=20), out, fps=10, plots=("ball.speed",))
+    page.context.set_offline(True)
+    page.goto(out.as_uri() + "?plot=a.angles.LKneePitch&plot=nothing.of.this.name")
+    until(lambda: page.locator(".np-plot canvas").count() == 2)
+    page.keyboard.press("Space")
+    until(lambda: page.locator(".np-entry").first.inner_text() == "speed 0.2")
+    page.get_by_label("Channel", exact=True).select_option("b.pose")
+    page.get_by_label("Label", exact=True).select_option("x")
+    page.get_by_role("button", name="Plot this").dispatch_event("click")
+    until(lambda: page.locator(".np-plot canvas").count() == 3)
+    box = page.locator(".np-plot canvas").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 10, box["y"] + 60)
+    clock = page.locator("input[inputmode=decimal], input").first
+    until(lambda: float(clock.input_value()) > 19.0)
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60, steps=4)
+    page.mouse.up()  # a drag shows this part of the time only
+    drawn = page.locator(".np-plot canvas").first
+    zoomed = at_rest(lambda: drawn.evaluate("node => node.toDataURL()"))
+    drawn.dispatch_event("dblclick")
+    until(lambda: drawn.evaluate("node => node.toDataURL()") != zoomed)
+    page.get_by_role("button", name="Remove the last plot").dispatch_event("click")
+    until(lambda: page.locator(".np-plot canvas").count() == 2)
+    page.get_by_role("button", name="Show or hide plots").dispatch_event("click")
+    until(lambda: not page.locator("#nutmeg-plots").is_visible())
+    assert page.complaints == []
+
+
+def test_on_a_phone_the_panel_is_folded_and_the_time_bar_never_lies_on_it(
+    browser_page: Any, long_match: Path, chromium: Any
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 700}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_default_timeout(180_000)
+    with start_viewer_process(long_match, port=0) as viewer:
+        open_page(page, viewer.url)
+
+        def edges(what: str) -> list[float]:
+            box = page.locator(what).bounding_box()
+            return [box["y"], box["y"] + box["height"]]
+
+        until(lambda: page.locator(".nb-sheet").count() == 1)
+        until(lambda: edges(".nb-sheet")[0] > 600)
+        until(lambda: edges("#nutmeg-bar")[1] <= edges(".nb-sheet")[0])
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+        page.locator(".nb-sheet div[style*='cursor: pointer']").first.dispatch_event("click")
+        until(lambda: edges(".nb-sheet")[0] < 560)
+        until(lambda: edges("#nutmeg-bar")[1] <= edges(".nb-sheet")[0])
+        pause(page)
+        page.get_by_label("Clock").fill("0:10")
+        page.get_by_label("Clock").press("Enter")
+        until(lambda: shown_time(page) == pytest.approx(10.0))  # the bar works as on a large screen
+    context.close()

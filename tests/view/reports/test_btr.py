@@ -71,7 +71,9 @@ def test_the_figure_is_a_picture_with_and_without_a_known_truth(result: BtrResul
 def test_the_report_shows_what_was_found_and_what_it_cost(
     result: BtrResult, settings: BtrSettings, tmp_path: Path
 ) -> None:
-    report = btr_report(result, settings, command="nutmeg btr ant.toml", truth={"L1_femur": 1.25}, seconds=3.0)
+    report = btr_report(
+        result, settings, command="nutmeg btr ant.toml", truth={"L1_femur": 1.25}, seconds=3.0, video="best.mp4"
+    )
     assert [row.name for row in report.parameters] == list(NAMES)
     assert report.parameters[0].true == 1.25
     assert report.train_error == 0.01
@@ -84,3 +86,5 @@ def test_the_report_shows_what_was_found_and_what_it_cost(
     assert "L1_femur is odd" in page
     assert "nutmeg btr ant.toml" in page
     assert "0.25 m/s in reality" in page
+    assert "phi1 tells how far a simulation is from reality" in page
+    assert 'src="best.mp4"' in page

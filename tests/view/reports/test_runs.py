@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nutmeg.base.journal import open_run
 from nutmeg.cli import main
+from nutmeg.view.reports.progress import Progress, progress_report, read_curves
+from nutmeg.view.reports.report import page
 from nutmeg.view.reports.runs import find_runs, flat
 
 
@@ -80,3 +84,41 @@ def test_an_unknown_run_and_a_missing_folder_are_errors_that_help(
 
 def test_numbers_of_inner_tables_are_called_by_their_path_and_lists_are_left_out() -> None:
     assert dict(flat({"a": 1, "b": {"c": 2.0, "d": [1]}, "e": True, "f": "x"})) == {"a": 1, "b.c": 2.0, "f": "x"}
+
+
+def test_the_curves_of_runs_are_drawn_over_each_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, first in (("learn-1", 3.0), ("learn-2", 5.0)):
+        lines = [{"format": 1}, *({"generation": g, "values": [first - g, None, 9.0]} for g in range(4))]
+        (runs / name / "search").mkdir()
+        (runs / name / "search" / "search.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert main(["runs", "learn-1", "learn-2", "--folder", str(runs), "--json"]) == 0
+    page = Path(json.loads(capsys.readouterr().out.strip().splitlines()[-1])["page"]).read_text()
+    assert page.count("<svg") == 1
+    assert "lowest value so far" in page
+    numbers, values = read_curves(runs / "learn-1")["lowest value so far"]
+    assert numbers.tolist() == [1, 2, 3, 4]
+    assert values.tolist() == [3.0, 2.0, 1.0, 0.0]
+
+
+def test_curves_of_back_to_reality_and_of_training_are_read_from_their_folders(tmp_path: Path) -> None:
+    tried = [{"tried": [{"real": 0.4}, {"real": None}]}, {"tried": []}, {"tried": [{"real": 0.7}]}]
+    (tmp_path / "iterations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in tried))
+    for first in (1, 3):  # a file for each block of iterations
+        lines = [{"number": n, "cycles": 10 * n, "reward": 0.1 * n} for n in (first, first + 1)]
+        (tmp_path / f"progress-{first:06d}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    curves = read_curves(tmp_path)
+    assert curves["best in reality"][1] == pytest.approx([0.4, math.nan, 0.7], nan_ok=True)
+    assert curves["reward"][0].tolist() == [1, 2, 3, 4]
+    assert read_curves(tmp_path / "none") == {}
+
+
+def test_a_run_that_goes_on_has_a_page_with_what_its_curves_mean(tmp_path: Path) -> None:
+    about = Progress(
+        title="Training", kind="train", summary="Half of it is done.", command="nutmeg train", video="best.mp4",
+        meanings={"falls": "Falls of a robot in a minute."}, next_commands=("nutmeg walk nao-spark",),
+    )  # fmt: skip
+    text = page(progress_report(about, {"falls": (np.arange(3.0), np.array([4.0, 2.0, 1.0]))}))
+    assert text.count("<svg") == 1
+    assert "Falls of a robot in a minute." in text
+    assert 'src="best.mp4"' in text
+    assert "nutmeg walk nao-spark" in text

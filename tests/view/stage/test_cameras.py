@@ -11,6 +11,7 @@ from nutmeg.view.stage.cameras import (
     Viewpoint,
     broadcast_view,
     eyes_view,
+    fitted_fov,
     known_cameras,
     pitch_bounds,
     stand_view,
@@ -96,3 +97,11 @@ def test_every_known_camera_gives_a_view(model: Any) -> None:
     for name in known_cameras(model):
         view = CameraOperator(model, name).view(data)
         assert np.linalg.norm(view.look_at - view.position) > 0.1
+
+
+def test_a_picture_that_is_higher_than_wide_shows_as_much_to_the_sides_as_a_square_one() -> None:
+    assert fitted_fov(0.7, 1.6) == 0.7
+    narrow = fitted_fov(0.7, 0.5)
+    assert 0.5 * math.tan(narrow / 2) == pytest.approx(math.tan(0.35))
+    assert fitted_fov(0.7, 0.0) == 0.7, "a browser that has not told its size yet"
+    assert fitted_fov(1.5, 0.01) < math.radians(120)

@@ -1,8 +1,9 @@
 """A recording as one web page that plays from disk, without any server or network.
 
 The page has a time slider, play and pause, speeds from 0.5x to 8x, the cameras of the live page (whole pitch, follow,
-robot's eyes; broadcast where there is a ball), a switch for the labels, and a list of events to click; that of a match
-has a score board and a small map, too. A match is shown by the broadcast camera first, a single robot is followed.
+robot's eyes; broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to
+click; that of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
+robot is followed.
 
 A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
 move with the scene, at its place, at its target, and at the upper edge of its picture above the target.
@@ -10,12 +11,14 @@ move with the scene, at its place, at its target, and at the upper edge of its p
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
 The page of a match is written while the match is played, by a process that reads the recording as it grows
-(`nutmeg.view.pages.process.ReplayProcess`): when the match ends, only the last moments are missing.
+(`nutmeg.view.pages.process.AftermathProcess`), and so is its report: when the match ends, only the last moments are
+missing.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import math
 import os
@@ -40,7 +43,10 @@ from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
 from nutmeg.view.pages.furniture import match_table
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
+from nutmeg.view.pages.plots import Signals, SignalTable
 from nutmeg.view.pages.server import open_server
+from nutmeg.view.reports.match import MatchStatistics, write_match_page
+from nutmeg.view.reports.plots import load_plotting
 from nutmeg.view.stage.cameras import (
     broadcast_view,
     eyes_view,
@@ -56,7 +62,7 @@ from nutmeg.view.stage.film import UNDERGROUND, Film
 from nutmeg.view.stage.stage import Cast, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import IO
 
     from nutmeg.base.arrays import Floats
@@ -171,22 +177,32 @@ class ReplayWriter:
         fps: moments per second that are kept.
         server: a server that nobody looks at: viser needs one to describe a scene.
         max_seconds: keep only so much from the start.
+        plots: channels that are plotted from the start.
     """
 
-    def __init__(self, film: Film, fps: float, server: viser.ViserServer, *, max_seconds: float | None = None) -> None:
-        self._film, self._fps, self._max = film, fps, max_seconds
-        self._match = is_match(film.recording)
+    def __init__(
+        self,
+        film: Film,
+        fps: float,
+        server: viser.ViserServer,
+        *,
+        max_seconds: float | None = None,
+        plots: Sequence[str] = (),
+    ) -> None:
+        self._film, self._fps, self._max, self._plots = film, fps, max_seconds, plots
+        self._signals = SignalTable(film.recording)
+        self.story = MatchStory(film.recording) if is_match(film.recording) else None
+        """The story of a match; None of other recordings."""
         self._titles = {robot: robot for robot in film.robots}
         stage = Stage(server, film.model, robots=film.robots)
         self._cast = Cast(stage, server, film.qpos_at(film.start))
         self._ball = thing_position(film.model, self._cast.data, "ball")
-        if self._match:
-            story = MatchStory(film.recording)
-            self._titles = {robot: story.name_of(robot) for robot in film.robots}
+        if self.story is not None:
+            self._titles = {robot: self.story.name_of(robot) for robot in film.robots}
             for robot, title in self._titles.items():
                 self._cast.name(robot, title)
         self._cameras = self._add_cameras(server)
-        if self._match and self._ball is not None:
+        if self.story is not None and self._ball is not None:
             stage.aim(stand_view(stage.pitch, self._ball))
         elif len(film.robots) == 1 and (place := self._cast_position(film.robots[0])) is not None:
             stage.aim(follow_view(place))
@@ -200,6 +216,7 @@ class ReplayWriter:
     def advance(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Take up all moments that are recorded by now."""
         film, total = self._film, self._film.frame_count(self._fps, self._max)
+        self._signals.take(math.inf if self._max is None else film.start + self._max)
         while self._done < total:
             self._cast.show(film.qpos_at(film.start + self._done / self._fps))
             self._move_broadcast(1 / self._fps)
@@ -243,7 +260,7 @@ class ReplayWriter:
             paths[BROADCAST] = add(BROADCAST_PATH, stand_view(stage.pitch, self._ball))
         followed = [*([BALL] if self._ball is not None else []), *([FOLLOW] if robots else [])]
         choices = [*reversed(paths), *followed, *([EYES] if any(eyes.values()) else []), FREE]
-        first = BROADCAST if self._match else FOLLOW if len(robots) == 1 else FREE
+        first = BROADCAST if self.story is not None else FOLLOW if len(robots) == 1 else FREE
         return {
             "choices": choices,
             "first": first if first in choices else FREE,
@@ -274,13 +291,14 @@ class ReplayWriter:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        table = {"cameras": self._cameras, "length": self._reel.time, **_story(self._film, self._max)}
+        plots = self._signals.packed(self._plots)
+        table = {"cameras": self._cameras, "length": self._reel.time, "plots": plots, **self._told()}
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),
             style=read_text("page.css"),
             labels=read_text("label_switch.html"),
-            script=read_text("page.js"),
+            script=read_text("page.js") + read_text("replay_plots.js"),
         )
         try:
             with unfinished.open("wb") as file:
@@ -293,6 +311,15 @@ class ReplayWriter:
             self._reel.close()
         return out.stat().st_size
 
+    def _told(self) -> dict[str, Any]:
+        """What the script of the page has to know for the list of events, and of a match for score board and map."""
+        film = self._film
+        end = film.end if self._max is None else min(film.end, film.start + self._max)
+        if self.story is not None:
+            self.story.refresh()
+            return match_table(self.story, film.start, end)
+        return {"colours": None, "events": [event for event in listed_events(film) if event["t"] <= end - film.start]}
+
 
 def replay_html(
     path: Path,
@@ -300,6 +327,7 @@ def replay_html(
     *,
     fps: float = 25.0,
     max_seconds: float | None = None,
+    plots: Sequence[str] = (),
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Write the page; returns its size in bytes.
@@ -309,13 +337,16 @@ def replay_html(
         out: the HTML file to write.
         fps: moments per second that are kept.
         max_seconds: keep only so much from the start.
+        plots: channels that are plotted from the start; all can be chosen on the page.
         on_progress: called with the moments done and their total.
     """
     if not 1 <= fps <= 120:
         raise UsageError(f"fps is {fps:g}; it must lie between 1 and 120.")
     film = Film.of_scene(path)
+    for name in plots:
+        Signals(film.recording).find(name)  # a wrong name is an error now, not after minutes of work
     with open_server("127.0.0.1", 0) as server:
-        writer = ReplayWriter(film, fps, server, max_seconds=max_seconds)
+        writer = ReplayWriter(film, fps, server, max_seconds=max_seconds, plots=plots)
         writer.advance(on_progress)
         return writer.finish(out)
 
@@ -327,54 +358,77 @@ def _frames(view: Viewpoint) -> dict[str, Floats]:
     return {"place": view.position, "target": view.look_at, "top": top}
 
 
-def _story(film: Film, seconds: float | None) -> dict[str, Any]:
-    """What the script of the page has to know for the list of events, and of a match for score board and map."""
-    end = film.end if seconds is None else min(film.end, film.start + seconds)
-    if is_match(film.recording):
-        return match_table(MatchStory(film.recording), film.start, end)
-    return {"colours": None, "events": [event for event in listed_events(film) if event["t"] <= end - film.start]}
-
-
 # ---- beside a running match
 
 
 @dataclass(frozen=True, kw_only=True)
 class FollowSettings:
-    """Write the page of a recording while it grows."""
+    """Write the replay and the report of a match while it is played."""
 
     path: tyro.conf.Positional[Path]
     """The recording."""
-    out: tyro.conf.Positional[Path]
-    """The page."""
+    replay: Path | None = None
+    """The page of the replay, if one is wanted."""
+    report: Path | None = None
+    """The page of the report, if one is wanted."""
+    command: str = ""
+    """The command line that plays the same match, for the report."""
+    seed: int = 0
+    """The seed of the match, for the report."""
     fps: float = 10.0
-    """Moments per second that are kept."""
+    """Moments of the replay per second."""
     parent: int = 0
     """End without a page when this process is no longer the parent."""
 
 
-def follow_recording(settings: FollowSettings) -> int | None:
-    """Take up rows as they come; write the page when the recording is finished, and return its size."""
+def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> None:
+    """Take up rows as they come; write the pages when the recording is finished.
+
+    Each page is told in a line when it is there: `report`, then `replay` with its size in bytes.
+    """
     while not (settings.path / MANIFEST).is_file():
         if os.getppid() != settings.parent:
-            return None
+            return
         time.sleep(LOOK_PERIOD)
     film = Film.open(settings.path)
-    with open_server("127.0.0.1", 0) as server:
-        writer = ReplayWriter(film, settings.fps, server)
-        while not film.recording.finished:
+    with contextlib.ExitStack() as stack:
+        writer = statistics = None
+        if settings.replay is not None:
+            server = stack.enter_context(open_server("127.0.0.1", 0))
+            writer = ReplayWriter(film, settings.fps, server)
+        if settings.report is not None:
+            statistics = MatchStatistics(writer.story if writer and writer.story else MatchStory(film.recording))
+            load_plotting()  # now, and not when the match has ended
+        ended = False
+        while not ended:
             if os.getppid() != settings.parent:
-                return None
+                return
             film.refresh()
-            writer.advance()
-            time.sleep(LOOK_PERIOD)
-        writer.advance()
-        return writer.finish(settings.out)
+            ended = film.recording.finished
+            if statistics is not None:
+                statistics.take()
+            if writer is not None:
+                writer.advance()
+            if not ended:
+                time.sleep(LOOK_PERIOD)
+        if settings.report is not None and statistics is not None:
+            write_match_page(
+                film.recording,
+                statistics.facts(),
+                settings.report,
+                command=settings.command,
+                seed=settings.seed,
+                replay=settings.replay,
+            )
+            say("report")
+        if settings.replay is not None and writer is not None:
+            say(f"replay {writer.finish(settings.replay)}")
 
 
 def main() -> int:
-    """Follow a recording; prints the size of the page."""
+    """Follow a recording; prints which pages are written."""
     try:
-        print(follow_recording(tyro.cli(FollowSettings)) or 0)  # noqa: T201 (this is a command)
+        follow_recording(tyro.cli(FollowSettings), lambda line: print(line, flush=True))  # noqa: T201 (this is a command)
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201 (this is a command)
         return error.exit_code

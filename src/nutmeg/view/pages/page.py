@@ -29,6 +29,7 @@ from nutmeg.view.stage.cameras import (
     Viewpoint,
     broadcast_view,
     eyes_view,
+    fitted_fov,
     follow_view,
     robot_cameras,
     side_view,
@@ -251,7 +252,7 @@ class Spectator:
             camera.up_direction = view.up
             camera.position = view.position
             camera.look_at = view.look_at
-            camera.fov = view.fov
+            camera.fov = fitted_fov(view.fov, camera.aspect)
 
 
 # ---- the page

@@ -12,7 +12,9 @@ script draws the cursor at the moment shown, and lets a user drag it.
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,9 @@ import numpy as np
 from nutmeg.base.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
     from nutmeg.recording import Recording
@@ -37,6 +41,8 @@ MAX_SERIES = 24
 """Curves of one plot: more cannot be told apart."""
 MAX_POINTS = 1500
 """Points of a curve; of more rows, the lowest and the highest of each group are drawn."""
+MAX_BRIDGE = 1.0
+"""Values that are missing for no longer than this are bridged by a straight line, seconds."""
 LEAD_SHARE = 0.1
 """Plots of a replay turn to the next page when the cursor reaches the right end; it then stands at this share."""
 LIVE_PERIOD = 0.2
@@ -45,6 +51,11 @@ SPEED_OVER = 0.1
 """Speeds are measured over this time, seconds: poses are stored to 0.1 mm, which single rows would show as noise."""
 MAX_STEP = 1.0
 """Whatever is farther from its place in the row before was put there, metres."""
+ROWS_PER_READ = 1000
+"""Rows that are taken up at once for a page without a server."""
+MAX_VALUES = 2_000_000
+"""Numbers in a page without a server: some 3 MB of it."""
+MISSING_STEP = 65_535
 PLOT_HEIGHT = 190
 """Height of a plot, pixels."""
 PANEL_WIDTH = 420.0
@@ -99,7 +110,7 @@ class Signals:
 
     def _speed(self, channel: str, start: int, stop: int) -> Floats:
         times = self._recording.times
-        first = int(np.searchsorted(times, times[start] - SPEED_OVER)) if start < len(times) else start
+        first = int(np.searchsorted(times, times[start] - SPEED_OVER - 1e-9)) if start < len(times) else start
         places, moments = self._places(channel, first, stop), times[first:stop]
         before = np.searchsorted(moments, moments - SPEED_OVER - 1e-9)
         gone = np.linalg.norm(places - places[before], axis=1)
@@ -127,6 +138,27 @@ class Signals:
         return np.stack(errors, axis=1)
 
 
+def bridged(times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Times (rows,) and values (rows, n) that are drawn as one line where they belong together.
+
+    A channel that was measured less often than others has no value (NaN) in most rows: up to `MAX_BRIDGE` it gets
+    those on the straight line between its neighbours. Where nothing was recorded for longer, a row without values is
+    added, so that no line hides the gap.
+    """
+    values = np.array(values)
+    for number in np.flatnonzero(np.isnan(values).any(axis=0)):
+        column = values[:, number]
+        known = np.flatnonzero(np.isfinite(column))
+        if len(known) < 2:
+            continue
+        after = np.clip(np.searchsorted(known, np.arange(len(column))), 1, len(known) - 1)
+        near = times[known[after]] - times[known[after - 1]] <= MAX_BRIDGE
+        near &= (np.arange(len(column)) > known[0]) & (np.arange(len(column)) < known[-1])
+        column[near] = np.interp(times[near], times[known], column[known])
+    gaps = np.flatnonzero(np.diff(times) > MAX_BRIDGE) + 1
+    return np.insert(times, gaps, times[gaps - 1] + 1e-3), np.insert(values, gaps, np.nan, axis=0)
+
+
 def thinned(times: Floats, values: Floats, most: int = MAX_POINTS) -> tuple[Floats, Floats]:
     """At most about `most` rows of times (rows,) and values (rows, n) that look the same.
 
@@ -142,6 +174,87 @@ def thinned(times: Floats, values: Floats, most: int = MAX_POINTS) -> tuple[Floa
     ends = ends.reshape(-1, values.shape[1])
     moments = times[:whole].reshape(-1, size)[:, [0, size // 2]].reshape(-1)
     return np.concatenate([moments, times[whole:]]), np.concatenate([ends, values[whole:]])
+
+
+class SignalTable:
+    """The values of all signals for a page without a server, collected while the recording grows.
+
+    Of a long recording only every second, fourth, ... row is kept, so that there are never more than `MAX_VALUES`. What
+    players believe about others is left out: it is drawn, and would be most of the numbers.
+
+        table = SignalTable(recording)
+        table.take()                        # rows since the last call
+        table.packed()                      # what `templates/replay_plots.js` unpacks
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording, self._signals = recording, Signals(recording)
+        self._names = [name for name in self._signals.labels if not name.endswith(".others")]
+        self._width = sum(len(self._signals.labels[name]) for name in self._names)
+        self._stride, self._next = 1, 0
+        self._times: Floats = np.empty(0)
+        self._values: NDArray[np.float32] = np.empty((0, self._width), np.float32)
+
+    def take(self, end: float = math.inf) -> None:
+        """Take up the rows since the last call, as far as they are not later than a time of the recording."""
+        rows = int(np.searchsorted(self._recording.times, end, side="right"))
+        while self._next < rows:
+            stop = min(self._next + ROWS_PER_READ, rows)
+            picked = slice(-self._next % self._stride, None, self._stride)
+            raw = self._recording.read_several(
+                [n for n in self._names if n in self._recording.channels], self._next, stop
+            )
+            read = [raw[n] if n in raw else self._signals.read(n, self._next, stop) for n in self._names]
+            self._times = np.concatenate([self._times, self._recording.times[self._next : stop][picked]])
+            self._values = np.concatenate([self._values, np.concatenate(read, axis=1, dtype=np.float32)[picked]])
+            self._next = stop
+            while self._values.size > MAX_VALUES and len(self._times) > 2:
+                self._stride *= 2
+                self._times, self._values = self._times[::2], self._values[::2]
+
+    def packed(self, first: Sequence[str] = ()) -> dict[str, Any]:
+        """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start."""
+        start = float(self._times[0]) if len(self._times) else 0.0
+        times = (self._times - start).astype("<f4").tobytes()
+        return {
+            "rows": len(self._times),
+            "period": round(float(np.median(np.diff(self._times))), 4) if len(self._times) > 1 else 0.0,
+            "times": base64.b64encode(zlib.compress(times)).decode(),
+            "signals": list(self._packed_signals()),
+            "first": [list(self._signals.find(name)) for name in first],
+            "all": ALL_LABELS,
+            "colours": COLOURS,
+            "gap": MAX_BRIDGE,
+        }
+
+    def _packed_signals(self) -> Iterator[dict[str, Any]]:
+        column = 0
+        for name in self._names:
+            labels = self._signals.labels[name]
+            values = self._values[:, column : column + len(labels)]
+            column += len(labels)
+            yield {"name": name, "labels": labels, "unit": self._signals.units[name], **packed_series(values)}
+
+
+def packed_series(values: NDArray[np.float32]) -> dict[str, Any]:
+    """Series (rows, n) in a few bytes: 65,535 steps between the lowest and the highest value of each.
+
+    Steps are stored as differences to the row before (modulo 65,536), column by column, low bytes before high bytes,
+    compressed by zlib. The step 65,535 means that there is no value.
+    """
+    finite = np.isfinite(values)
+    low = np.where(finite, values, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(finite, values, -np.inf).max(axis=0, initial=-np.inf)
+    low, high = np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
+    scale = (MISSING_STEP - 1) / np.where(high > low, high - low, 1.0)
+    steps = np.where(finite, np.round((np.where(finite, values, low) - low) * scale), MISSING_STEP).astype(np.uint16)
+    steps[1:] -= steps[:-1].copy()
+    planes = np.ascontiguousarray(steps.T).view(np.uint8).reshape(-1, 2).T
+    return {
+        "low": [float(f"{value:.7g}") for value in low],
+        "high": [float(f"{value:.7g}") for value in high],
+        "data": base64.b64encode(zlib.compress(planes.tobytes(), 4)).decode(),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +340,8 @@ class Plots:
     def _data(self, curves: tuple[tuple[str, int], ...], rows: tuple[int, int], shift: float) -> tuple[Floats, ...]:
         read: Mapping[str, Floats] = {channel: self.signals.read(channel, *rows) for channel, _ in curves}
         times = self._film.times[rows[0] : rows[1]]
-        moments, values = thinned(times, np.stack([read[channel][:, column] for channel, column in curves], axis=1))
+        series = np.stack([read[channel][:, column] for channel, column in curves], axis=1)
+        moments, values = thinned(*bridged(times, series))
         return moments + shift, *np.ascontiguousarray(values.T)
 
     def _make(self, curves: tuple[tuple[str, int], ...]) -> _Plot:

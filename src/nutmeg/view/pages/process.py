@@ -1,4 +1,4 @@
-"""What runs beside a simulation in a process of its own: the viewer, and the writer of the replay of a match.
+"""What runs beside a simulation in a process of its own: the viewer, and the writer of replay and report of a match.
 
 Neither slows the simulation.
 
@@ -8,9 +8,10 @@ Neither slows the simulation.
 
 It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
 
-    with ReplayProcess(Path("match.nutmeg"), Path("match.html"), fps=6.0) as replay:
+    with AftermathProcess(Path("match.nutmeg"), replay=Path("match.html")) as aftermath:
         ...                                   # play, and finish the recording
-        size = replay.wait()
+        for page, size in aftermath.pages():
+            print(page)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.view.pages.orders import MAX_LINE_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -172,18 +173,38 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
             pipe.close()
 
 
-class ReplayProcess:
-    """A process that writes the page of a recording while it grows; it ends with the `with` block at the latest.
+class AftermathProcess:
+    """A process that writes replay and report of a match while it is played.
 
+    It ends with the `with` block at the latest.
     It has a session of its own, so that signals to the group of the match (Ctrl-C, the SIGTERM of `timeout`) do not
-    reach it: the page is wanted then, too.
+    reach it: the pages are wanted then, too.
+
+    Args:
+        path: the recording.
+        replay: the page of the replay, if one is wanted.
+        fps: moments of the replay per second.
+        report: the page of the report, if one is wanted.
+        command: the command line that plays the same match, for the report.
+        seed: the seed of the match, for the report.
     """
 
-    def __init__(self, path: Path, out: Path, *, fps: float) -> None:
-        command = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), str(out)]
-        command += ["--fps", str(fps), "--parent", str(os.getpid())]
+    def __init__(
+        self,
+        path: Path,
+        *,
+        replay: Path | None = None,
+        fps: float = 10.0,
+        report: Path | None = None,
+        command: str = "",
+        seed: int = 0,
+    ) -> None:
+        self._wanted = {name for name, page in (("report", report), ("replay", replay)) if page is not None}
+        words = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), "--fps", str(fps)]
+        words += [] if replay is None else ["--replay", str(replay)]
+        words += [] if report is None else ["--report", str(report), f"--command={command}", "--seed", str(seed)]
         self._process = subprocess.Popen(  # noqa: S603 (our own module)
-            command,
+            [*words, "--parent", str(os.getpid())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -191,12 +212,21 @@ class ReplayProcess:
             start_new_session=True,
         )
 
-    def wait(self) -> int:
-        """Wait until the page is written, after the recording is finished; returns its size in bytes."""
-        said, problem = self._process.communicate()
+    def pages(self) -> Iterator[tuple[str, int]]:
+        """Each page as soon as it is written, after the recording is finished: `report` or `replay`, and its size.
+
+        The size is in bytes; 0 for the report.
+        """
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            name, _, size = line.strip().partition(" ")
+            yield name, int(size or 0)
+            self._wanted.discard(name)
+            if not self._wanted:
+                return  # the process still takes a moment to end, for which nobody has to wait
+        _, problem = self._process.communicate()
         if self._process.returncode != 0:
-            raise NutmegError(problem.strip() or "the process that writes the replay ended without saying why.")
-        return int(said)
+            raise NutmegError(problem.strip() or "the process that writes report and replay ended without saying why.")
 
     def __enter__(self) -> Self:
         return self

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     import viser
 
-FRAME_PERIOD = 1 / 30
-"""Seconds between two frames sent to the browser."""
+FRAME_PERIOD = 1 / 32
+"""Seconds between two frames sent to the browser: there are to be 30 a second, and timers wake a little late."""
 REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
 MAX_FIRST_PLOTS = 6

@@ -29,6 +29,19 @@ if TYPE_CHECKING:
     from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.search import SearchResult
 
+DISTANCE_MEANINGS = {
+    "phi1": "phi1 tells how far a simulation is from reality by the fitness alone: the difference between the fitness "
+    "of a controller in simulation and in reality, as a mean over the controllers that were tried. It is 0 for a "
+    "simulation that predicts every trial. Numbers of the body that change no fitness cannot be found with it.",
+    "phi2": "phi2 tells how far a simulation is from reality by what the sensors measured: the information distance "
+    "between the simulated and the real values of each channel, added up, in bits. It is 0 where one tells the other.",
+    "joint_error": "The joint error adds up the squared differences between simulated and real joint angles; trials "
+    "that end earlier than the real one count more.",
+    "rms": "The distance is the root mean square of the differences between simulated and real values.",
+    "mean_absolute": "The distance is the mean absolute difference between simulated and real values.",
+    "combination": "The distance is a weighted sum of several, as the configuration says.",
+}
+"""What the distance between simulation and reality is, by its kind."""
 NO_TRUTH: Mapping[str, float] = {}
 """Nothing is known about the hidden numbers."""
 
@@ -99,8 +112,9 @@ def btr_report(
     command: str,
     truth: Mapping[str, float] = NO_TRUTH,
     seconds: float | None = None,
+    video: str = "",
 ) -> FitReport:
-    """The report of a run."""
+    """The report of a run; `video` is the name of a file beside it."""
     searches = _searches(result)
     space = result.simulations
     rows = parameter_rows(space, result.simulation, identifiability=result.judged, old=space.start, true=truth)
@@ -124,6 +138,7 @@ def btr_report(
             seconds=seconds,
         ),
         seeds=(settings.seed,),
+        video=video,
         facts={"mode": result.mode, "ended": result.reason, "reality": settings.reality.kind},
         warnings=(*result.warnings, *disengaged[-1:], *(one.text for one in result.proposals)),
     )
@@ -137,7 +152,9 @@ def _summary(result: BtrResult, settings: BtrSettings) -> str:
     sure = f"; the last one {result.champion_simulated:.4g} {unit} in simulation" if found else ""
     if np.isfinite(result.champion_fitness):
         sure += f" and {result.champion_fitness:.4g} {unit} in reality"
-    return f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
+    about = DISTANCE_MEANINGS[settings.distance.kind] if result.mode == "btr" else ""
+    told = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
+    return f"{told}\n\n{about}".strip()
 
 
 def _charts(result: BtrResult, settings: BtrSettings) -> tuple[Chart, ...]:

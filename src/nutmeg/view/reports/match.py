@@ -13,7 +13,7 @@ team stays on its side of the maps.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.model.field import FieldSettings
+    from nutmeg.view.match_story import Moment
     from nutmeg.view.reports.report import Block
 
 # ---- numbers
@@ -63,6 +64,8 @@ MAX_WALKING_SPEED = 1.5
 """A player that seems to go faster than this was moved by the referee [m/s]."""
 REPLAY_LEAD = 6.0
 """A link from an event into the replay goes to this time before it [s]."""
+ROWS_PER_READ = 5000
+"""Rows that are counted at once."""
 BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
 
@@ -127,77 +130,140 @@ class MatchFacts:
     """Places (n, 2) of the live ball, m."""
 
 
-def match_facts(recording: Recording) -> MatchFacts:
-    """The numbers of a match."""
-    story = MatchStory(recording)
-    state = recording.read("game.state")
-    columns = {name: state[:, i] for i, name in enumerate(STATE_LABELS)}
-    times = np.asarray(recording.times)
-    turn = np.where(columns["swapped"] > 0, -1.0, 1.0)
-    live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
-    ball = recording.read("ball.pose")[:, :2] * turn[:, None]
-    owner = np.where(columns["touch"] < 0, -1, columns["touch"] // MAX_PLAYERS)
-    robots = [name.removesuffix(".angles") for name in recording.channels if name.endswith(".angles")]
-    players = [_player(recording, story, robot, times, turn, columns["touch"]) for robot in robots]
-    last = story.moment(len(recording) - 1) if len(recording) else None
-    teams = []
-    for team in (0, 1):
-        own = tuple(p for p in players if p is not None and story.team_of(p.robot) == team)
-        forward = ball[:, 0] > 0 if team == 0 else ball[:, 0] < 0
-        teams.append(
-            TeamFacts(
-                name=story.teams[team],
-                subtitle=story.subtitles[team],
-                goals=last.score[team] if last is not None else 0,
-                possession=_share(live & (owner == team), live & (owner >= 0)),
-                attack=_share(live & forward, live),
-                shots=sum(1 for e in story.events if e["kind"] == "shot" and e["about"] == team),
-                falls=sum(p.falls for p in own),
-                fouls=sum(p.fouls for p in own),
-                self_collisions=story.self_collisions[team],
-                players=own,
-            )
+class MatchStatistics:
+    """The numbers of a match that may still be played.
+
+    `take` counts the rows since its last call, so that little is left to do when the match ends. Memory grows with the
+    places of players (two a second) and the errors of their beliefs (one each row), not with the recording.
+
+    Args:
+        story: the story of the recorded match.
+    """
+
+    def __init__(self, story: MatchStory) -> None:
+        self._story, self._recording = story, story.recording
+        robots = [name.removesuffix(".angles") for name in self._recording.channels if name.endswith(".angles")]
+        self._players = [_PlayerCount(robot, story.team_of(robot), self._recording) for robot in robots]
+        self._read = self._live = self._owned = 0
+        self._possession, self._attack = np.zeros(2, int), np.zeros(2, int)
+        self._half_second = -1.0
+        self._ball: list[Floats] = [np.empty((0, 2))]
+
+    def take(self) -> None:
+        """Count the rows since the last call."""
+        self._story.refresh()
+        while self._read < len(self._recording):
+            stop = min(self._read + ROWS_PER_READ, len(self._recording))
+            self._count(self._read, stop)
+            self._read = stop
+
+    def _count(self, start: int, stop: int) -> None:
+        recording = self._recording
+        channels = ["game.state", "ball.pose", *(name for player in self._players for name in player.channels)]
+        values = recording.read_several(channels, start, stop)
+        columns = dict(zip(STATE_LABELS, values["game.state"].T, strict=False))
+        turn = np.where(columns["swapped"] > 0, -1.0, 1.0)
+        live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
+        ball = (values["ball.pose"][:, :2] * turn[:, None])[live]
+        owner = np.where(columns["touch"] < 0, -1, columns["touch"] // MAX_PLAYERS)[live]
+        self._owned += int(np.count_nonzero(owner >= 0))
+        self._possession += [np.count_nonzero(owner == team) for team in (0, 1)]
+        self._attack += [np.count_nonzero(ball[:, 0] > 0), np.count_nonzero(ball[:, 0] < 0)]
+        self._ball.append(ball[-self._live % BALL_ROW_STEP :: BALL_ROW_STEP])
+        self._live += len(ball)
+        times = np.asarray(recording.times)[start:stop]
+        half_seconds = np.floor(times / PLACE_PERIOD + 1e-6)
+        kept = np.flatnonzero(np.diff(half_seconds, prepend=self._half_second) > 0)
+        self._half_second = float(half_seconds[-1])
+        for player in self._players:
+            player.count(values, times, turn, columns["touch"], kept)
+
+    def facts(self) -> MatchFacts:
+        """The numbers of the rows counted so far."""
+        story = self._story
+        last = story.moment(self._read - 1) if self._read else None
+        players = [player.facts(story) for player in self._players if player.seen]
+        return MatchFacts(
+            teams=(self._team(0, players, last), self._team(1, players, last)),
+            events=story.events,
+            game_time=last.clock if last is not None else 0.0,
+            duration=self._recording.duration,
+            over=last is not None and last.mode.name == "GAME_OVER",
+            ball=np.concatenate(self._ball),
         )
-    return MatchFacts(
-        teams=(teams[0], teams[1]),
-        events=story.events,
-        game_time=last.clock if last is not None else 0.0,
-        duration=recording.duration,
-        over=last is not None and last.mode.name == "GAME_OVER",
-        ball=ball[live][::BALL_ROW_STEP],
-    )
+
+    def _team(self, team: int, players: Sequence[PlayerFacts], last: Moment | None) -> TeamFacts:
+        story = self._story
+        own = tuple(player for player in players if story.team_of(player.robot) == team)
+        return TeamFacts(
+            name=story.teams[team],
+            subtitle=story.subtitles[team],
+            goals=last.score[team] if last is not None else 0,
+            possession=float(self._possession[team]) / max(self._owned, 1),
+            attack=float(self._attack[team]) / max(self._live, 1),
+            shots=sum(1 for e in story.events if e["kind"] == "shot" and e["about"] == team),
+            falls=sum(player.falls for player in own),
+            fouls=sum(player.fouls for player in own),
+            self_collisions=story.self_collisions[team],
+            players=own,
+        )
 
 
-def _player(
-    recording: Recording, story: MatchStory, robot: str, times: Floats, turn: Floats, touch: Floats
-) -> PlayerFacts | None:
-    """The numbers of a player; None for one that never played."""
-    poses = recording.read(f"{robot}.pose")
-    there = poses[:, 2] > UNDERGROUND
-    if not there.any():
-        return None
-    number = number_of(robot)
-    own = story.team_of(robot) * MAX_PLAYERS + number - 1
-    mine = touch == own
-    kept = np.flatnonzero(np.diff(np.floor(times / PLACE_PERIOD + 1e-6), prepend=-1.0) > 0)
-    kept = kept[there[kept]]
-    own_events = [event for event in story.events if event.get("robot") == robot]
-    believed = None
-    if f"{robot}.belief" in recording.channels:
-        errors = np.linalg.norm(recording.read(f"{robot}.belief")[:, :2] - poses[:, :2], axis=1)
-        known = errors[there & np.isfinite(errors)]
-        believed = float(np.median(known)) if len(known) else None
-    return PlayerFacts(
-        robot=robot,
-        number=number,
-        distance=walked(times[kept], poses[kept, :2]),
-        touches=int(np.count_nonzero(mine[1:] & ~mine[:-1])) + int(mine[0]),
-        falls=sum(1 for e in own_events if e["kind"] == "fall"),
-        fouls=sum(1 for e in own_events if e["kind"] in ("foul", "double_touch")),
-        goals=sum(1 for e in own_events if e["kind"] == "goal"),
-        believed=believed,
-        places=poses[kept, :2] * turn[kept, None],
-    )
+class _PlayerCount:
+    """What is counted of one player."""
+
+    def __init__(self, robot: str, team: int, recording: Recording) -> None:
+        self._robot = robot
+        self._touch = team * MAX_PLAYERS + number_of(robot) - 1
+        self._pose, self._belief = f"{robot}.pose", f"{robot}.belief"
+        self.channels = tuple(name for name in (self._pose, self._belief) if name in recording.channels)
+        """The channels that are needed."""
+        self.seen = False
+        """Whether it has ever been on the pitch."""
+        self._touches, self._had_ball = 0, False
+        self._errors: list[Floats] = [np.empty(0)]
+        self._times: list[Floats] = [np.empty(0)]
+        self._places: list[Floats] = [np.empty((0, 2))]
+        self._turns: list[Floats] = [np.empty(0)]
+
+    def count(self, values: Mapping[str, Floats], times: Floats, turn: Floats, touch: Floats, kept: Indices) -> None:
+        """Count some rows; `kept` are those whose places are kept."""
+        poses = values[self._pose]
+        there = poses[:, 2] > UNDERGROUND
+        self.seen = self.seen or bool(there.any())
+        mine = touch == self._touch
+        self._touches += int(np.count_nonzero(mine & ~np.concatenate([[self._had_ball], mine[:-1]])))
+        self._had_ball = bool(mine[-1])
+        kept = kept[there[kept]]
+        self._times.append(times[kept])
+        self._places.append(poses[kept, :2])
+        self._turns.append(turn[kept])
+        if self._belief in values:
+            errors = np.linalg.norm(values[self._belief][:, :2] - poses[:, :2], axis=1)
+            self._errors.append(errors[there & np.isfinite(errors)])
+
+    def facts(self, story: MatchStory) -> PlayerFacts:
+        """The numbers of the player."""
+        own = [event for event in story.events if event.get("robot") == self._robot]
+        errors, places = np.concatenate(self._errors), np.concatenate(self._places)
+        return PlayerFacts(
+            robot=self._robot,
+            number=number_of(self._robot),
+            distance=walked(np.concatenate(self._times), places),
+            touches=self._touches,
+            falls=sum(1 for e in own if e["kind"] == "fall"),
+            fouls=sum(1 for e in own if e["kind"] in ("foul", "double_touch")),
+            goals=sum(1 for e in own if e["kind"] == "goal"),
+            believed=float(np.median(errors)) if len(errors) else None,
+            places=places * np.concatenate(self._turns)[:, None],
+        )
+
+
+def match_facts(recording: Recording) -> MatchFacts:
+    """The numbers of a recorded match."""
+    statistics = MatchStatistics(MatchStory(recording))
+    statistics.take()
+    return statistics.facts()
 
 
 def walked(times: Floats, places: Floats) -> float:
@@ -206,11 +272,6 @@ def walked(times: Floats, places: Floats) -> float:
         return 0.0
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     return float(steps[steps <= MAX_WALKING_SPEED * np.diff(times)].sum())
-
-
-def _share(part: Bools, whole: Bools) -> float:
-    count = int(np.count_nonzero(whole))
-    return float(np.count_nonzero(part)) / count if count else 0.0
 
 
 # ---- maps
@@ -315,10 +376,17 @@ def write_match_report(path: Path, out: Path, *, command: str, seed: int, replay
     """
     recording = Recording.open(path)
     facts = match_facts(recording)
+    write_match_page(recording, facts, out, command=command, seed=seed, replay=replay)
+    return facts
+
+
+def write_match_page(
+    recording: Recording, facts: MatchFacts, out: Path, *, command: str, seed: int, replay: Path | None = None
+) -> None:
+    """Write the report of a match whose numbers are known; see `write_match_report`."""
     field = load_field(str(recording.manifest.config.get("field", "sim3d")))
     link = "" if replay is None else os.path.relpath(replay, out.parent)
     write_page(out, match_page(facts, field, command=command, seed=seed, replay=link))
-    return facts
 
 
 def match_page(facts: MatchFacts, field: FieldSettings, *, command: str, seed: int, replay: str = "") -> Report:

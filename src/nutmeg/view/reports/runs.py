@@ -1,4 +1,4 @@
-"""One page of all runs in a folder: what they are, when they were made, how they ended, and their numbers.
+"""One page of all runs in a folder: what they are, when they were made, how they ended, their numbers and curves.
 
     found = find_runs(Path("runs"))
     write_runs_page(Path("runs/index.html"), found, compared=found[:2])
@@ -18,11 +18,14 @@ from nutmeg.base.errors import NutmegError
 from nutmeg.base.journal import read_json, read_lines
 from nutmeg.recording import Recording
 from nutmeg.view.match_story import MatchStory, clock_text, is_match
+from nutmeg.view.reports.progress import compared_charts, pictures_of, read_curves
 from nutmeg.view.reports.report import Cell, Report, Section, Table, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from nutmeg.view.reports.report import Block
 
 MATCH_RECORDING = "match.nutmeg"
 PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")
@@ -38,6 +41,10 @@ KEY_NUMBERS = (
     "broken",
     "lost_turns",
     "generations",
+    "iterations",
+    "reward",
+    "falls",
+    "level",
     "seconds",
 )
 """Numbers of `results.json` that are shown in the list, if a run has them."""
@@ -144,7 +151,7 @@ def write_runs_page(path: Path, runs: Sequence[RunFacts], compared: Sequence[Run
     )
     sections = [Section(key="runs", title="Runs", blocks=(listed,))]
     if compared:
-        sections.insert(0, Section(key="compared", title="Side by side", blocks=(comparison(compared),)))
+        sections.insert(0, Section(key="compared", title="Side by side", blocks=_side_by_side(compared)))
     write_page(
         path,
         Report(
@@ -154,6 +161,12 @@ def write_runs_page(path: Path, runs: Sequence[RunFacts], compared: Sequence[Run
             sections=tuple(sections),
         ),
     )
+
+
+def _side_by_side(runs: Sequence[RunFacts]) -> tuple[Block, ...]:
+    """The curves of some runs over each other, and their numbers in a table."""
+    charts = compared_charts({run.folder.name: read_curves(run.folder) for run in runs})
+    return (*([pictures_of(charts)] if charts else []), comparison(runs))
 
 
 def comparison(runs: Sequence[RunFacts]) -> Table:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BROADCAST_FOV = math.radians(32.0)
 """Vertical field of view of the broadcast camera: a long lens, little distortion."""
+MAX_FITTED_FOV = math.radians(110.0)
+"""The widest angle of a high picture."""
 FREE_FOV = math.radians(45.0)
 """Vertical field of view of the other cameras outside robots."""
 BROADCAST_ELEVATION = math.radians(33.0)
@@ -159,6 +161,14 @@ def follow_view(target: Floats, size: float = FOLLOWED_SIZE) -> Viewpoint:
     """A camera near `target` (3,), from the side of the main stand: two metres from something of the size of a Nao."""
     offset = np.array([0.7, -1.7, 0.75]) * max(size, 0.02) / FOLLOWED_SIZE
     return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
+
+
+def fitted_fov(fov: float, aspect: float) -> float:
+    """The vertical angle of a picture, `aspect` times as wide as high, for a view with the angle `fov` [rad].
+
+    A picture that is higher than wide, as on a phone, shows as much to the sides as a square one.
+    """
+    return fov if not 0 < aspect < 1 else min(2 * math.atan(math.tan(fov / 2) / aspect), MAX_FITTED_FOV)
 
 
 def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401

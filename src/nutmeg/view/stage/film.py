@@ -287,7 +287,7 @@ class Film:
         """Read the window in which `row` lies; a little of the past stays for stepping back."""
         start = max(row - WINDOW_ROWS // 8, 0)
         stop = min(start + WINDOW_ROWS, len(self.times))
-        values = {name: self.recording.read(name, start, stop) for name in self.posture.channels}
+        values = self.recording.read_several(self.posture.channels, start, stop)
         self._window = self.posture.qpos(values) if values else np.tile(self.posture.rest, (stop - start, 1))
         self._start, self._stop = start, start + len(self._window)
 

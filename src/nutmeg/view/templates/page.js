@@ -349,7 +349,17 @@
     showEvents(events, state.colours, state.t, seek);
     showBar(state, events);
     showCursors(state);
+    foldSheet(source);
     place();
+  }
+  let sheet = null;
+  function foldSheet(source) {  // on a phone the panel is a sheet at the lower edge: it begins folded, and a tap opens it
+    if (sheet && sheet.isConnected) return;
+    sheet = source.closest(".mantine-Paper-root");
+    if (!sheet || getComputedStyle(sheet).position !== "fixed") { sheet = null; return; }
+    sheet.classList.add("nb-sheet");
+    const handle = [...sheet.querySelectorAll("div")].find((node) => node.style.cursor === "pointer");
+    if (handle) handle.click();
   }
   function place() {  // keep clear of panels that are docked beside the picture
     const drawn = canvas();
@@ -357,6 +367,7 @@
     const box = drawn.getBoundingClientRect();
     document.body.style.setProperty("--nb-left", `${Math.max(box.left, 0)}px`);
     if (bar) document.body.style.setProperty("--nb-bar", `${bar.box.offsetHeight}px`);
+    document.body.style.setProperty("--nb-sheet", `${sheet && sheet.isConnected ? sheet.offsetHeight : 0}px`);
     document.body.style.setProperty("--nb-right", `${Math.max(window.innerWidth - box.right, 0)}px`);
   }
 
@@ -382,11 +393,12 @@
     }
     return clock;
   }
-  function seekReplay(time) {
+  function seekReplay(time, { play: goOn = true } = {}) {
     const input = clockField();
     if (!input) return;
     setValue(input, time.toFixed(1));
     input.blur();
+    if (!goOn) return;
     const play = input.closest(".mantine-Paper-root");
     window.setTimeout(() => {  // the player pauses when its clock is set; go on from there
       const next = play && play.querySelector("button");
@@ -431,7 +443,8 @@
     if (key === taken || (!always && taken.startsWith(`${path} `))) return;
     taken = key;
     const up = top.clone().sub(target);
-    camera.fov = 2 * Math.atan(up.length() / target.distanceTo(place)) * 180 / Math.PI;
+    const slope = up.length() / target.distanceTo(place) / Math.min(camera.aspect, 1);  // see fitted_fov in stage/cameras.py
+    camera.fov = Math.min(2 * Math.atan(slope) * 180 / Math.PI, 110);
     camera.up.copy(up.normalize());
     camera.updateProjectionMatrix();
     control.updateCameraUp();
@@ -496,6 +509,11 @@
     const box = track.getBoundingClientRect();
     Object.assign(marks.style, { left: `${box.left}px`, top: `${box.top - 9}px`, width: `${box.width}px` });
   }
+  const clockAt = (time) => {  // what the clock shows then, in seconds
+    if (!story.states) return time;
+    const { clock, runs, t } = story.states.reduce((found, state) => (state.t <= time + 1e-6 ? state : found));
+    return clock + (runs ? Math.max(time - t, 0) : 0);
+  };
   const seconds = (text) => text.split(":").reduce((sum, part) => 60 * sum + Number(part), 0);
   function replay() {
     const input = clockField();
@@ -513,5 +531,9 @@
     markReplay();
   }
   window.setInterval(() => (story ? replay() : live()), TICK);
-  if (story) requestAnimationFrame(aim);
+  if (story) {
+    requestAnimationFrame(aim);
+    const time = () => Number((clockField() || {}).value) || 0;
+    window.nutmegReplay = { make, button, clockAt, time, seek: seekReplay, ready: () => cameras };  // for replay_plots.js
+  }
 })();
