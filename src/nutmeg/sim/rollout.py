@@ -17,10 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+import mujoco
 import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.kernels import kernel
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
 from nutmeg.sim.power_supply import MotorFeed
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=np.generic)
 
+SLEW_LIMIT = 1
+"""Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`."""
 CHUNK_BYTES = 16e6
 """About how much memory the engine's records and controls of a chunk may take [B]."""
 CHUNK_SECONDS = 0.5
@@ -267,10 +271,30 @@ class _Run:
         values = self._command_at(now)
         if part.any():  # in a step in which a command arrives, the mean over the step of what the motors take
             low, high = self._range()
-            earlier = np.clip(self._command_at(now - 1), low, high)
-            values = (1 - part) * np.clip(values, low, high) + part * earlier
+            earlier, values = np.clip(self._command_at(now - 1), low, high), np.clip(values, low, high)
+            mean = (1 - part) * values + part * earlier
+            values = self._slewed(earlier, values, mean)
         control[:, :, self.table.commands] = values
         return control
+
+    def _slewed(self, earlier: Floats, values: Floats, mean: Floats) -> Floats:
+        """Commands of position drives whose set-points move no faster than a limit: the set-points, (N, steps, motors).
+
+        The mean command of a step would not do for them: a set-point that has far to go moves as far for a part of the
+        way, so that it would seem to start at once or a whole step later.
+        """
+        batch, table = self.worlds.batch, self.table
+        model = self.worlds.scene.model
+        motors = np.array([model.actuator(f"{table.name}/{m}").id for m in table.motors])
+        limited = (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID) & (table.setpoints >= 0)
+        if not limited.any():
+            return mean
+        most = batch.expand("actuator_dynprm")[:, motors, SLEW_LIMIT] * model.opt.timestep
+        limited = limited & (most > 0)
+        setpoints = np.where(limited, batch.act[:, np.maximum(table.setpoints, 0)], 0.0)
+        part = self.delay - np.floor(self.delay)
+        slewed = move_setpoints(setpoints, earlier, values, most, part)
+        return np.where(limited[:, None], slewed, mean)
 
     def _range(self) -> tuple[Floats, Floats]:
         """The lowest and highest command of each motor, (motors,) each."""
@@ -308,6 +332,30 @@ class _Run:
             ball=ball if ball.shape[2] else None,
             work=self.work,
         )
+
+
+@kernel
+def move_setpoints(setpoints: Floats, earlier: Floats, commands: Floats, most: Floats, part: Floats) -> Floats:
+    """Set-points after each step, (N, steps, motors), that follow commands which change within a step.
+
+    Args:
+        setpoints: before the first step, (N, motors).
+        earlier: what is commanded at the start of each step, (N, steps, motors).
+        commands: what is commanded at its end, (N, steps, motors).
+        most: how far a set-point moves in a step, (N, motors).
+        part: when in a step commands change, as a share of it, (N,).
+    """
+    out = np.empty_like(commands)
+    for world in range(commands.shape[0]):
+        before = part[world]
+        for motor in range(commands.shape[2]):
+            at = setpoints[world, motor]
+            first, second = before * most[world, motor], (1 - before) * most[world, motor]
+            for step in range(commands.shape[1]):
+                at += min(max(earlier[world, step, motor] - at, -first), first)
+                at += min(max(commands[world, step, motor] - at, -second), second)
+                out[world, step, motor] = at
+    return out
 
 
 def _ball_addresses(worlds: Worlds) -> Indices:

@@ -33,6 +33,7 @@ from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import sensors_in
 from nutmeg.reality.twin import TWIN_ROBOT, Twin
+from nutmeg.search.losses import ROBUST_LOSSES, loss_values
 from nutmeg.search.run import Budget, SearchResult, minimise
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class ReplayCost:
 
     def __call__(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
         """The distance of candidates (n, k) over all recordings, (n,); nothing in it is random."""
+        if self.distance.kind in ROBUST_LOSSES:  # the deviation of the residuals is that of all recordings together
+            values = loss_values(LOSSES[self.distance.kind], self.rows(candidates))
+            return np.where(np.isnan(values), np.inf, values)
         return make_distance(self.distance).over_trials(self._per_piece(candidates, self.distance))
 
     def per_recording(self, candidates: ArrayLike, distance: DistanceSettings | None = None) -> dict[str, Floats]:
@@ -434,7 +438,7 @@ class Identification:
             return ()
         text = (
             f"{outliers[worst]:.1%} of the samples of {worst} are outliers (spikes of more than {SPIKE_DEVIATIONS:g} "
-            'deviations), which pull a fit of squares. Take kind = "mean_absolute" of [distance], whose estimates and '
+            'deviations), which pull a fit of squares. Take kind = "huber" of [distance], whose estimates and '
             "intervals withstand them, or repair the recording."
         )
         return (text,)
@@ -472,8 +476,8 @@ class Identification:
             estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            absolute = self.settings.distance.kind == "mean_absolute"
-            found = curvature(cost.residuals, space, best.estimate, loss="absolute" if absolute else "squares")
+            loss = LOSSES.get(self.settings.distance.kind, "squares")
+            found = curvature(cost.residuals, space, best.estimate, loss=loss)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem

@@ -74,8 +74,8 @@ class FitSearchSettings(SearchSettings):
     """The search."""
 
     algorithm: Algorithm = "auto"
-    """The searcher; its own table has its settings. `auto` is least squares for the distances rms, mean_absolute and
-    joint_error, and CMA-ES for others."""
+    """The searcher; its own table has its settings. `auto` is least squares for the distances rms, huber, soft_l1,
+    mean_absolute and joint_error, and CMA-ES for others."""
     generations: int = 1_000_000
     """Maximum number of generations."""
     evaluations: int = 1000
