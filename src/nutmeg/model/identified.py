@@ -57,7 +57,7 @@ class IdentifiedParameter:
     relative: bool = False
     """Whether it multiplies the value of the robot's files."""
     interval: tuple[float, float] | None = None
-    """95 % confidence interval; None if it was not computed."""
+    """90 % confidence interval; None if it was not computed."""
     identifiable: bool = True
     """Whether the recordings determine it."""
 

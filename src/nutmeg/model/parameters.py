@@ -16,8 +16,9 @@ The same grammar serves identification, `--body`, conditions of trials and world
 | `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
 | `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
 | `zero.JOINT` | what the joint's encoder reads where the joint is at zero [rad], applied by `reality.twin` |
+| `channel.COLUMN.bias`, `.gain`, `.delay`, `.drift` | how a measured column reads, applied by `reality.observation` |
 
-BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
+BODY, JOINT, GROUP, CAMERA and COLUMN may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
 of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a drive or a
 servo are checked once all are set:
 
@@ -95,6 +96,8 @@ def float_fields(kind: type[Any]) -> tuple[str, ...]:
 
 JOINT_NUMBERS = ("damping", "armature", "friction")
 PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
+CHANNEL_NUMBERS = ("bias", "gain", "delay", "drift")
+"""Numbers of a measured channel (`reality.observation.ChannelModel`)."""
 CAMERA_NUMBERS = float_fields(CameraSettings)
 """The numbers of a camera that can be set, and identified from pictures."""
 _GROUPED = {
@@ -104,6 +107,7 @@ _GROUPED = {
     "gear": float_fields(Gear),
     "flex": float_fields(Flex),
     "camera": CAMERA_NUMBERS,
+    "channel": CHANNEL_NUMBERS,
 }
 _ALONE = {
     "foot": float_fields(FootContact),
@@ -116,6 +120,7 @@ _FORMS = {
     "mass": "mass.BODY",
     "joint": "joint.JOINT.FIELD",
     "camera": "camera.CAMERA.FIELD",
+    "channel": "channel.COLUMN.FIELD",
     "delay": "delay",
     "zero": "zero.JOINT",
 }
@@ -264,6 +269,9 @@ class _Draft:
             case "zero":  # of the encoder, not of the physics: commands and readings are shifted
                 if adjustment.relative:
                     raise ModelError(f"{adjustment.target} is an angle and cannot be relative.")
+            case "channel":  # of the measurement, too
+                if adjustment.relative:
+                    raise ModelError(f"{adjustment.target} is a number of a measurement and cannot be relative.")
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")

@@ -47,9 +47,9 @@ Seed 000 measures its ant by gait speed. `sideways` subtracts a part of the way 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from nutmeg.base.arrays import Floats, Indices
+    from nutmeg.model.parameters import Adjustment
     from nutmeg.model.tables import RobotTable
     from nutmeg.reality.twin import Trial, Twin
     from nutmeg.sim.rollout import Rollout
@@ -120,6 +121,40 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
         return roll_pitch_yaw(rollout.pose[..., 3:7])[..., TORSO_ANGLES.index(label)]
     sensor = next(s for s in table.sensors if s.name == owner)
     return rollout.sensors[owner][..., sensor_labels(sensor, table.joints).index(label)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelModel:
+    """How measured columns read what happens: y(t) = gain x(t (1 + drift) - delay) + bias, (N, columns) each."""
+
+    bias: Floats
+    """In the unit of the column."""
+    gain: Floats
+    delay: Floats
+    """How old a value is when it is logged [s]."""
+    drift: Floats
+    """The share by which the clock of the log is slow: after t seconds of it, t (1 + drift) have passed."""
+
+    @classmethod
+    def of(
+        cls, twin: Twin, candidates: ArrayLike, conditions: Sequence[Adjustment], columns: Sequence[str]
+    ) -> Self | None:
+        """That of candidates (N, k) of a twin; None if all columns are read as they are."""
+        numbers = twin.channel_numbers(candidates, tuple(conditions), columns)
+        return None if numbers is None else cls(**numbers)
+
+    def read(self, times: Floats, series: Floats, at: Floats) -> Floats:
+        """What is read at the times of a log (K,), (N, K, columns), of series (N, T, columns) at times (T,) [s].
+
+        Before the first row, and after the last, series have the values of these.
+        """
+        wanted = np.clip(at[:, None] * (1 + self.drift[:, None]) - self.delay[:, None], times[0], times[-1])
+        after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
+        share = (wanted - times[after - 1]) / (times[after] - times[after - 1])
+        first, second = (np.take_along_axis(series, rows, axis=1) for rows in (after - 1, after))
+        # On a row its neighbour plays no part, which may be missing after the end of a simulation.
+        between = np.where(share == 0, first, np.where(share == 1, second, first + share * (second - first)))
+        return np.asarray(self.gain[:, None] * between + self.bias[:, None])
 
 
 def roll_pitch_yaw(quaternions: Floats) -> Floats:
@@ -404,7 +439,13 @@ class Watch:
         columns = self.columns(twin.table)
         observe = sensors_in(tuple(columns), twin.table)
         rollouts = twin.simulate(rows, trials, observe=observe, fallen=self._fallen(twin), work=self.work)
-        return [self.behaviour(rollout, twin.table) for rollout in rollouts]
+        seen = [self.behaviour(rollout, twin.table) for rollout in rollouts]
+        for number, (trial, rollout) in enumerate(zip(trials, rollouts, strict=True)):
+            model = ChannelModel.of(twin, rows, trial.conditions, seen[number].columns)
+            if model is not None and seen[number].series is not None:
+                series = model.read(rollout.times, np.asarray(seen[number].series), rollout.times)
+                seen[number] = replace(seen[number], series=series)
+        return seen
 
     def _fallen(self, twin: Twin) -> float | None:
         return self.fallen if twin.table.root >= 0 else None

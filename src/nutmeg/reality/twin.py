@@ -30,7 +30,7 @@ import numpy as np
 from nutmeg.base.errors import ModelError, UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.actuation.settings import matching_names
-from nutmeg.model.parameters import Adjustment, parse_target
+from nutmeg.model.parameters import CHANNEL_NUMBERS, Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
@@ -55,8 +55,10 @@ TIMESTEP_TARGET = "physics.timestep"
 """Target of the length of a physics step [s]."""
 ZERO_TARGETS = "zero."
 """Prefix of the targets of joint zeros [rad]."""
-NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS)
-"""Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or pictures change."""
+CHANNEL_TARGETS = "channel."
+"""Prefix of the targets of measured channels."""
+NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS, CHANNEL_TARGETS)
+"""Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or what is measured changes."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -177,6 +179,35 @@ class Twin:
             for target in one.targets(name)
         )
 
+    def channel_numbers(
+        self, candidates: ArrayLike, conditions: tuple[Adjustment, ...], columns: Sequence[str]
+    ) -> dict[str, Floats] | None:
+        """The numbers of the measured columns for each candidate, (n, columns) by name; None if nothing sets any."""
+        every = [
+            [a for a in (*self.settings.adjustments, *conditions, *self.adjustments(one)) if _of_channel(a)]
+            for one in np.atleast_2d(np.asarray(candidates, float))
+        ]
+        if not any(every):
+            return None
+        names = list(columns)
+        found = {n: np.full((len(every), len(names)), float(n == "gain")) for n in CHANNEL_NUMBERS}
+        for row, adjustments in enumerate(every):
+            for one in adjustments:
+                target = parse_target(one.target)
+                where = f"target {one.target!r}"
+                for column in matching_names([target.name], names, "compared column", where):
+                    found[target.field][row, names.index(column)] = one.value
+        return found
+
+    @property
+    def largest_drift(self) -> float:
+        """The most by which a candidate may let a measured channel's clock run slow, as a share; 0 or more."""
+        given = [a.value for a in self.settings.adjustments if a.target.endswith(".drift")]
+        searched = [
+            one.high for name, one in self.searched.items() if any(t.endswith(".drift") for t in one.targets(name))
+        ]
+        return max([0.0, *given, *searched])
+
     def _simulate(
         self,
         rows: Floats,
@@ -269,6 +300,10 @@ class Twin:
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
         return next((a.value for a in reversed(every) if a.target == DELAY_TARGET), 0.0)
+
+
+def _of_channel(adjustment: Adjustment) -> bool:
+    return adjustment.target.startswith(CHANNEL_TARGETS)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, curvature, robu
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
-from nutmeg.reality.observation import sensors_in
+from nutmeg.reality.observation import ChannelModel, sensors_in
 from nutmeg.reality.twin import TWIN_ROBOT, Twin
 from nutmeg.search.losses import ROBUST_LOSSES, loss_values
 from nutmeg.search.run import Budget, SearchResult, minimise
@@ -90,7 +90,10 @@ class ReplayCost:
         moved = [m for m in self.measured if isinstance(m, MeasuredTrial)]
         observe = sensors_in([c for m in moved for c in m.real.columns], self.twin.table)
         rollouts = self.twin.simulate(rows, [m.trial for m in moved], observe=observe, fallen=self.fallen)
-        replayed = iter([m.simulated(r, self.twin.table) for m, r in zip(moved, rollouts, strict=True)])
+        replayed = iter(
+            m.simulated(r, self.twin.table, ChannelModel.of(self.twin, rows, m.trial.conditions, m.real.columns))
+            for m, r in zip(moved, rollouts, strict=True)
+        )
         return [m.simulated(self.twin, rows) if isinstance(m, PictureSet) else next(replayed) for m in self.measured]
 
     def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002

@@ -28,7 +28,7 @@ from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.behaviour import Behaviour, frames_before, matches_any, resample
 from nutmeg.reality.logs.conditions import Condition, StatedNumber, stated_adjustments
 from nutmeg.reality.logs.pictures import PictureSet, PictureSettings, holds_pictures, read_picture_set
-from nutmeg.reality.observation import column_units, series_of
+from nutmeg.reality.observation import ChannelModel, column_units, series_of
 from nutmeg.reality.twin import TIMESTEP_TARGET, Trial
 from nutmeg.recording import CsvMap, Log, Recording, open_log
 from nutmeg.sim.trace import POSE_LABELS
@@ -184,9 +184,13 @@ class MeasuredTrial:
             source=f"commands of {self.source}",
         )
 
-    def simulated(self, rollout: Rollout, table: RobotTable) -> Behaviour:
-        """The series of N simulations at the times of the measurements, (N, K, columns)."""
-        series = resample(rollout.times, series_of(rollout, self.real.columns, table), at=self.times)
+    def simulated(self, rollout: Rollout, table: RobotTable, model: ChannelModel | None = None) -> Behaviour:
+        """The series of N simulations at the times of the measurements, (N, K, columns), read as a model says."""
+        series = series_of(rollout, self.real.columns, table)
+        if model is None:
+            series = resample(rollout.times, series, at=self.times)
+        else:
+            series = model.read(rollout.times, series, self.times)
         lasted = np.where(rollout.diverged, 0, rollout.frames)
         ends = np.where(lasted > 0, rollout.times[np.maximum(lasted, 1) - 1] + 1e-9, -1.0)
         return Behaviour(
@@ -438,7 +442,7 @@ def _slope(times: Array, values: Array) -> Array:
 def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[Adjustment, ...]) -> MeasuredTrial:
     period = _period(log, settings, twin)
     times = log.times - log.times[0]
-    rows = max(math.ceil(times[-1] / period - 1e-6) + 1, 2)
+    rows = max(math.ceil(times[-1] * (1 + twin.largest_drift) / period - 1e-6) + 1, 2)
     at = np.searchsorted(times, np.arange(rows) * period + 1e-9, side="right") - 1
     table = twin.table
     start = _start(log, settings, table)
