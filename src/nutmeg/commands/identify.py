@@ -146,6 +146,8 @@ def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dic
     for key in ("evaluations", "generations", "seed"):
         del table["search"][key]
     del table["recordings"]["train"], table["recordings"]["held_out"]
+    if not settings.recordings.ranges:
+        del table["recordings"]["ranges"]
     if not settings.variants:  # as in runs of versions that had none
         del table["variants"], table["selection"]
     return {**table, "train": _content(train), "held_out": _content(held_out)}

@@ -12,6 +12,9 @@
 | `torso.roll`, `.pitch`, `.yaw` | orientation of the root about its own x, y and the vertical       | rad         |
 | `torso.rate_x`, `_y`, `_z`     | its mean angular velocity since the row before, in its own frame  | rad/s       |
 | `ball.x`, `.y`, `.z`           | position of the ball, where there is one                          | m           |
+| `rates.JOINT`                  | speed of a joint                                                  | rad/s       |
+| `torque.MOTOR`                 | torque of a motor, at the joint, in the physics step before       | N m         |
+| `current.MOTOR`                | current of a servo in the physics step before                     | A           |
 | `SENSOR.LABEL`                 | reading of a sensor without noise (`imu.gyro_x`, `LFsr.value`)    | its own     |
 
 The fitness is one of
@@ -57,6 +60,7 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.plugins import load_named
 from nutmeg.reality.behaviour import Behaviour
+from nutmeg.sim.rollout import DRIVE_SERIES
 from nutmeg.sim.sensing import RECORDED_SENSOR_TYPES, sensor_labels
 from nutmeg.sim.trace import POSE_LABELS
 
@@ -83,6 +87,8 @@ def column_units(table: RobotTable, *, ball: bool = False) -> dict[str, str]:
         units |= {f"torso.{rate}": "rad/s" for rate in TORSO_RATES}
     if ball:
         units |= {f"ball.{axis}": "m" for axis in BALL_AXES}
+    units |= {f"rates.{joint}": "rad/s" for joint in table.joints}
+    units |= {f"{kind}.{motor}": unit for kind, unit in (("torque", "N m"), ("current", "A")) for motor in table.motors}
     for sensor in table.sensors:
         if sensor.type in RECORDED_SENSOR_TYPES:
             for label in sensor_labels(sensor, table.joints):
@@ -93,8 +99,8 @@ def column_units(table: RobotTable, *, ball: bool = False) -> dict[str, str]:
 
 
 def sensors_in(columns: Sequence[str], table: RobotTable) -> tuple[str, ...]:
-    """The sensors that must be recorded for some columns."""
-    names = {sensor.name for sensor in table.sensors}
+    """The sensors, and series of joints and motors, that must be recorded for some columns."""
+    names = {*DRIVE_SERIES, *(sensor.name for sensor in table.sensors)}
     return tuple(dict.fromkeys(owner for column in columns if (owner := column.rpartition(".")[0]) in names))
 
 
@@ -119,6 +125,8 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
         return angular_rates(rollout.times, rollout.pose[..., 3:7])[..., TORSO_RATES.index(label)]
     if owner == "torso" and rollout.pose is not None:
         return roll_pitch_yaw(rollout.pose[..., 3:7])[..., TORSO_ANGLES.index(label)]
+    if owner in DRIVE_SERIES:
+        return rollout.sensors[owner][..., (table.joints if owner == "rates" else table.motors).index(label)]
     sensor = next(s for s in table.sensors if s.name == owner)
     return rollout.sensors[owner][..., sensor_labels(sensor, table.joints).index(label)]
 

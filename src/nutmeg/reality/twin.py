@@ -155,7 +155,7 @@ class Twin:
         Args:
             candidates: (n, k) in SI units, in the order of the space.
             trials: m of them.
-            observe: names of sensors to record.
+            observe: names of sensors and of `sim.rollout.DRIVE_SERIES` to record.
             fallen: the robot is down when the cosine of its tilt is below this (`sim.rollout`).
             work: whether the work of the motors is added up.
 
@@ -403,7 +403,9 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
 
 def _nothing(scene: Scene, table: RobotTable, trial: Trial, count: int, watched: _Watched) -> Rollout:
     """The rollout of candidates that cannot be built: no frames, all diverged."""
-    widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in watched.sensors}
+    widths = {"rates": len(table.joints), "torque": len(table.motors), "current": len(table.motors)}
+    widths |= {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors}
+    widths = {name: widths[name] for name in watched.sensors}
     shape = (count, len(trial))
     return Rollout(
         times=np.arange(len(trial), dtype=float) * trial.period,

@@ -20,8 +20,8 @@ The method needs no residuals but their inner products, a k by k matrix a round.
 that a resumed search goes on exactly. `scipy.optimize.least_squares` evaluates one candidate at a time and takes
 differences near the rounding error, which stick and slip make meaningless.
 
-Losses other than squares (`search.losses`) are squares with the weights psi(r) / r, renewed each round. Those of absolute
-residuals are smoothed, 1 / (abs(r) + s mean(abs(r))), and s falls from 1 to 0.1 as the descent becomes slow.
+Losses other than squares (`search.losses`) are squares with the weights psi(r) / r, renewed each round. Those of
+absolute residuals are smoothed, 1 / (abs(r) + s mean(abs(r))), and s falls from 1 to 0.1 as the descent becomes slow.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _rho(loss: Loss, x: Floats) -> Floats:
 
 
 def _spread(loss: Loss, x: Floats) -> Floats:
-    """chi = x psi(x) - rho(x), whose mean over residuals decides their deviation."""
+    """The function chi = x psi(x) - rho(x), whose mean over residuals decides their deviation."""
     if loss == "huber":
         return np.asarray(np.minimum(x * x, BEND**2) / 2)
     return np.asarray(BEND**2 * (1 - 1 / np.sqrt(1 + (x / BEND) ** 2)))

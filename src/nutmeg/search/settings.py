@@ -70,8 +70,8 @@ class SearchSettings:
             if loss is None:
                 raise UsageError(
                     f"{chosen} works with the differences of series, and what is minimised here is not made of them. "
-                    "Choose cma-es, genetic or evolution-strategy, or the distance rms, huber, soft_l1, mean_absolute or "
-                    "joint_error."
+                    "Choose cma-es, genetic or evolution-strategy, or the distance rms, huber, soft_l1, mean_absolute "
+                    "or joint_error."
                 )
             if chosen == "least-squares":
                 return LeastSquares(space, self.least_squares, rng, loss=loss)

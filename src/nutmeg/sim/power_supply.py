@@ -192,6 +192,16 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
 
 
+def servo_currents(worlds: Worlds, robot: str) -> Floats:
+    """The current of each servo for each N m at its joint, (N, motors) [A/(N m)]; other drives are an error."""
+    table = worlds.robot(robot).table
+    rows = []
+    for actuation in worlds.actuations(robot):
+        numbers = _power_numbers(actuation, table)
+        rows.append([1 / (s.constant(numbers.voltage) * s.efficiency) for s in numbers.servos])
+    return np.array(rows)
+
+
 NEARLY_ZERO = 1e-9
 """Stands for zero in numbers by which the engine divides."""
 

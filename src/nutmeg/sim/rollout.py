@@ -25,12 +25,12 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
-from nutmeg.sim.power_supply import MotorFeed
+from nutmeg.sim.power_supply import MotorFeed, servo_currents
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -44,6 +44,8 @@ SLEW_LIMIT = 1
 """Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`."""
 CHUNK_BYTES = 16e6
 """About how much memory the engine's records and controls of a chunk may take [B]."""
+DRIVE_SERIES = ("rates", "torque", "current")
+"""What can be recorded of joints and motors: speeds, torques, and the currents of servos."""
 CHUNK_SECONDS = 0.5
 """The longest chunk where robots may fall, as only its end stops them [s]."""
 
@@ -60,7 +62,8 @@ class Rollout:
     pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
     sensors: Mapping[str, Floats]
-    """Measurements by sensor, (N, T, width); one physics step old, without noise."""
+    """Measurements by sensor, (N, T, width); one physics step old, without noise. `rates` has the speeds of the joints
+    [rad/s], `torque` and `current` those of the motors, at the joint, in the physics step before the row [N m, A]."""
     commands: Floats
     """(N, T, motors), as given."""
     frames: Indices
@@ -111,7 +114,7 @@ def roll_out(
         robot: its name.
         series: the commands.
         start: the robot's state at row 0; without it, that of the scene.
-        observe: names of sensors to record: encoder, imu, force and switch.
+        observe: names of sensors to record (encoder, imu, force and switch), and of `DRIVE_SERIES`.
         fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
         work: whether the work of the motors is added up.
     """
@@ -162,7 +165,8 @@ class _Run:
         if fallen is not None and table.root < 0:
             raise UsageError(f"{self.robot} is bolted to the world: it cannot fall.")
         feed = MotorFeed(worlds, self.robot, releases=self.powered is not None)
-        sensors = observations(worlds, self.robot, observe)
+        self.drives = self._drive_series(observe)
+        sensors = observations(worlds, self.robot, [name for name in observe if name not in DRIVE_SERIES])
         data = worlds.batch.bind("sensordata")
         set_start_state(worlds, self.robot, start)
         self.before = worlds.batch.ctrl[:, table.commands].copy()
@@ -176,6 +180,8 @@ class _Run:
         self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
         self.diverged = np.asarray(self.warnings.sum(axis=1) > 0)  # a start that no robot can be in
         self.frames = np.where(self.diverged, 0, self.rows)
+        for series, read in self.drives.values():
+            series[:, 0] = read(worlds.batch.bind("qvel"), worlds.batch.bind("actuator_force"))
         self._note(0, np.arange(count), worlds.qpos[:, None], data[:, None], fallen)
         self.warned = self.warnings.sum(axis=1)
         row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
@@ -187,6 +193,28 @@ class _Run:
             row += size
         feed.restore()
         return self._result(sensors)
+
+    def _drive_series(self, observe: Sequence[str]) -> dict[str, tuple[Floats, Callable[..., Floats]]]:
+        """What is recorded of joints and motors: the series, (N, T, width), and how they are read from the engine."""
+        worlds, table, found = self.worlds, self.table, {}
+        motors = [worlds.scene.model.actuator(f"{table.name}/{motor}").id for motor in table.motors]
+        wanted = [name for name in DRIVE_SERIES if name in observe]
+        if set(wanted) - {"rates"} and (is_ode(worlds.scene.model) or "velocity" in table.drives):
+            raise UsageError(f"{self.robot} has velocity drives, whose torque is not known; compare other columns.")
+        for name in wanted:
+            factor = servo_currents(worlds, self.robot) if name == "current" else np.ones((worlds.count, 1))
+            width = len(table.joints if name == "rates" else table.motors)
+
+            def read(
+                rates: Floats, forces: Floats, ids: Indices | None = None, *, name: str = name, factor: Floats = factor
+            ) -> Floats:
+                if name == "rates":
+                    return np.asarray(rates[..., table.rates])
+                scale = factor if ids is None else factor[ids]
+                return np.asarray(forces[..., motors] * (scale if forces.ndim == 2 else scale[:, None]))
+
+            found[name] = (np.full((worlds.count, self.length, width), np.nan), read)
+        return found
 
     def _chunk(self, fallen: float | None = None) -> int:
         """Number of rows in a chunk."""
@@ -210,6 +238,9 @@ class _Run:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
         if self.work is not None:
             out |= {name: np.empty((len(alive), steps, model.nv)) for name in ("qfrc_actuator", "qvel")}
+        if self.drives:
+            out["qvel"] = np.empty((len(alive), steps, model.nv))
+            out["actuator_force"] = np.empty((len(alive), steps, model.nu))
         if self.worlds.has_callback:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
@@ -227,6 +258,9 @@ class _Run:
             used = np.abs(out["qfrc_actuator"] * out["qvel"]).sum(axis=-1)  # the only motors are the robot's
             total = self.work[alive, row, None] + model.opt.timestep * np.cumsum(used, axis=1)
             self.work[alive, row + 1 : row + 1 + size] = total[:, rows]
+        for series, read in self.drives.values():
+            found = read(out["qvel"][:, rows], out["actuator_force"][:, rows], alive)
+            series[alive, row + 1 : row + 1 + size] = found
         self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
 
     def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
@@ -320,12 +354,15 @@ class _Run:
         ball = self.seen[:, :, first + len(table.angles) :].copy()
         if self.work is not None:
             self.work[over] = np.nan
+        for series, _ in self.drives.values():
+            series[over] = np.nan
         return Rollout(
             times=np.arange(self.length, dtype=float) * self.period,
             joints=table.joints,
             angles=angles,
             pose=self.seen[:, :, :7].copy() if table.root >= 0 else None,
-            sensors={name: see(angles, self.data) for name, see in sensors.items()},
+            sensors={name: see(angles, self.data) for name, see in sensors.items()}
+            | {name: series for name, (series, _) in self.drives.items()},
             commands=self.commands,
             frames=self.frames,
             diverged=self.diverged,

@@ -306,8 +306,9 @@ def residual_rows(settings: DistanceSettings, real: Sequence[Behaviour], simulat
     """The residuals of N simulations in all trials, (N, rows), for `search.least_squares`.
 
     The root of the sum of their squares is `rms` over trials, the sum of squares is `joint_error`, the sum of absolute
-    ones is `mean_absolute`, and `huber` and `soft_l1` take the residuals of rms. Where a simulation has ended it counts as wrong by the whole range of the real
-    channel; samples that were not measured are left out. A simulation without any frame has nan everywhere.
+    ones is `mean_absolute`, and `huber` and `soft_l1` take the residuals of rms. Where a simulation has ended it
+    counts as wrong by the whole range of the real channel; samples that were not measured are left out. A simulation
+    without any frame has nan everywhere.
     """
     if settings.kind not in LOSSES:
         raise UsageError(f"{settings.kind} is not made of residuals. These are: {', '.join(LOSSES)}.")

@@ -67,8 +67,15 @@ class RecordingsSettings:
     """By patterns of file names: targets of `model.parameters` that have another value there."""
     told: Mapping[str, StatedNumber] = field(default_factory=dict)
     """Numbers that logs state about themselves, by name; [recordings.conditions] override them."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By patterns of file names: from when to when a recording is used [s], counted from its first row."""
     split: float = 0.0
     """Where time jumps by more than this, another recording begins, called `FILE#1` and so on; 0 for never [s]."""
+
+    def __post_init__(self) -> None:
+        for pattern, (begin, end) in self.ranges.items():
+            if not 0 <= begin < end:
+                raise ValueError(f"the range of {pattern!r} is {begin:g} to {end:g} s; it must end after it begins.")
 
     def column_map(self) -> CsvMap | None:
         """The column map of CSV files, if there is one."""
@@ -310,9 +317,10 @@ def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = ""
     log = open_log(path, mapping)
     is_csv = path.suffix not in (".nutmeg", ".parquet")
     conditions = settings.recordings.conditions_of(path, None if is_csv else log.config, mapping)
+    rows = _rows(log, name or path.name, settings, twin.table)
     return [
         _trial(window, settings, twin, conditions)
-        for part in _parts(_rows(log, name or path.name, settings, twin.table), settings.recordings.split)
+        for part in _parts(_ranged(rows, path.name, settings.recordings.ranges), settings.recordings.split)
         for window in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
     ]
 
@@ -326,8 +334,8 @@ def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _
         if not np.isfinite(values).any():
             raise RecordingError(f"{log.path}: what is compared with {column} has no value in any row.")
     possible = {c: u for c, u in units.items() if c.startswith(("angles.", "pose."))}
-    possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}
     state = {c: v for c, v in measured.items() if c in possible}
+    possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}  # measured speeds are too noisy to start with
     state |= _read(log, settings.start.channels, possible, "column of a start")
     return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered))
 
@@ -372,6 +380,21 @@ def _powered(log: Log, kind: str) -> NDArray[np.bool_] | None:
             on = str(event.get("value")) not in ("0", "0.0", "False")
             powered[log.times >= float(event["time"]) - 1e-9] = on
     return powered
+
+
+def _ranged(log: _Rows, name: str, ranges: Mapping[str, tuple[float, float]]) -> _Rows:
+    """The rows within the range of the last pattern that the file's name fits; all without one."""
+    found = [span for pattern, span in ranges.items() if fnmatchcase(name, pattern)]
+    if not found or not len(log.times):
+        return log
+    begin, end = found[-1]
+    rows = slice(*np.searchsorted(log.times - log.times[0], [begin - 1e-9, end + 1e-9]).tolist())
+    if rows.stop - rows.start < MIN_ROWS:
+        raise RecordingError(
+            f"{log.name}: has {rows.stop - rows.start} rows from {begin:g} to {end:g} s; it lasts "
+            f"{log.times[-1] - log.times[0]:g} s. Choose another range."
+        )
+    return log.cut(rows, first=rows.start == 0)
 
 
 def _parts(log: _Rows, gap: float) -> list[_Rows]:
