@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.model.identified import IdentifiedBody
+    from nutmeg.model.parameters import Adjustment
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.sim.worlds import RobotWorlds
@@ -214,10 +216,33 @@ def _product(a: Floats, b: Floats) -> Floats:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def course_scene(robot: str, ball: bool = False, actuation: str = "ideal", *, native: bool = False) -> Scene:
+@dataclass(frozen=True)
+class BodyVariant:
+    """How a robot differs from its files, as identified or drawn (`model.identified`)."""
+
+    adjustments: tuple[Adjustment, ...] = ()
+    delay: float = 0.0
+    """Additional delay of commands [s]."""
+
+    @classmethod
+    def of(cls, body: IdentifiedBody) -> BodyVariant:
+        """The variant that an identified body is; targets of measurements play no part."""
+        measured = ("delay", "zero.", "channel.", "camera.")
+        return cls(tuple(a for a in body.adjustments if not a.target.startswith(measured)), body.delay)
+
+
+AS_BUILT = BodyVariant()
+"""The robot as its files have it."""
+
+
+@functools.lru_cache(maxsize=64)
+def course_scene(
+    robot: str, ball: bool = False, actuation: str = "ideal", *, native: bool = False, body: BodyVariant = AS_BUILT
+) -> Scene:
     """A floor with the robot, and a ball if wanted, without what is only seen; `native` needs nothing but MuJoCo."""
-    placement = Placement(robot=robot, name=ROBOT_NAME, actuation=actuation)
+    placement = Placement(
+        robot=robot, name=ROBOT_NAME, actuation=actuation, adjustments=body.adjustments, delay=body.delay
+    )
     profile = load_robot(robot).physics
     return assemble(
         SceneSettings(
@@ -248,7 +273,7 @@ def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWal
 
 
 def start_walkers(
-    scene: Scene,
+    scene: Scene | Sequence[Scene],
     walks: Sequence[WalkParameters],
     generators: Sequence[np.random.Generator],
     *,
@@ -258,13 +283,16 @@ def start_walkers(
     """N worlds with robots at noisy starts, and the walker that moves them.
 
     Args:
-        scene: where, from `course_scene`.
+        scene: where, from `course_scene`; one for all, or one for each world.
         walks: the walk of each world.
         generators: each draws the start of one world.
         noise: how much starts differ.
         threads: how many threads step the worlds; results are the same.
     """
-    worlds = Worlds(scene, len(walks), threads=threads)
+    if isinstance(scene, Scene):
+        worlds = Worlds(scene, len(walks), threads=threads)
+    else:
+        worlds = Worlds.of(scene, threads=threads)
     start, first = (noise or StartNoise()).draw(worlds.robot(ROBOT_NAME), np.arange(len(walks)), generators)
     set_start_state(worlds, ROBOT_NAME, start)
     walker = make_walker(worlds, walks)
@@ -456,6 +484,8 @@ class Bout:
     trajectory: Trajectory
     rng: np.random.Generator
     """Draws the start."""
+    body: BodyVariant = AS_BUILT
+    """The body that walks."""
 
 
 @dataclass(frozen=True)
@@ -503,8 +533,10 @@ def run_bouts(
         paths: whether to keep where the robots were.
     """
     walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
-    scene = course_scene(robot, actuation=actuation)
-    worlds, walker = start_walkers(scene, walks, generators, noise=noise, threads=threads)
+    scenes = [course_scene(robot, actuation=actuation, body=bout.body) for bout in bouts]
+    scene = scenes[0]
+    alike = all(one is scene for one in scenes)
+    worlds, walker = start_walkers(scene if alike else scenes, walks, generators, noise=noise, threads=threads)
     run = _CourseRun(worlds, bouts)
     pose, sets, turns = run.robot.pose, SetChooser(walks), np.array([walk.facing == "turn" for walk in walks])
     steps = steps_in(CONTROL_CYCLE, scene.timestep)

@@ -33,8 +33,8 @@ drive or a servo are checked once all are set:
 `scene.assemble` applies them.
 
 **Inertia.** The numbers of `inertia` change mass, centre of mass and inertia of a body together and are 0 where it is
-as in its files. Whatever they are, there is a rigid body with such an inertia (the log-Cholesky parameters of Rucker and
-Wensing, Smooth Parameterization of Rigid-Body Inertia, 2022), so that a search needs no further conditions. With the
+as in its files. Whatever they are, there is a rigid body with such an inertia (the log-Cholesky parameters of Rucker
+and Wensing, Smooth Parameterization of Rigid-Body Inertia, 2022), so that a search needs no conditions. With the
 pseudo-inertia J0 = L0 L0' of the body (L0 upper triangular), the new one is L0 U U' L0', and
 
     U = exp(alpha) [[exp(d1), s12, s13, t1], [0, exp(d2), s23, t2], [0, 0, exp(d3), t3], [0, 0, 0, 1]]:

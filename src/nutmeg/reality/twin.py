@@ -264,6 +264,7 @@ class Twin:
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
         switched = trials[0].powered is not None
+        volts = [trial.voltage for trial in trials if trial.voltage is not None]
         zeros = np.stack([self._zeros(rows[job.number], job.trial.conditions) for job in jobs])
         position = np.array(self.table.drives) == "position"
         shifts = np.where(position, zeros[:, self.table.motor_joints], 0.0)
@@ -274,6 +275,7 @@ class Twin:
                 values=np.stack([_longer(trial.commands, longest) for trial in trials]) - shifts[:, None],
                 period=trials[0].period,
                 powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+                voltage=np.stack([_longer(v, longest) for v in volts]) if volts else None,
                 delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
                 rows=np.array([len(trial) for trial in trials]),
             ),
@@ -362,12 +364,12 @@ def _alike(trials: Sequence[Trial]) -> list[list[int]]:
     """Numbers of trials that can share a batch."""
     groups: dict[object, list[int]] = {}
     for index, trial in enumerate(trials):
-        groups.setdefault((trial.period, trial.powered is not None), []).append(index)
+        groups.setdefault((trial.period, trial.powered is None, trial.voltage is None), []).append(index)
     return list(groups.values())
 
 
 def _longer(commands: Floats, rows: int) -> Floats:
-    """Commands filled up to a number of rows; what is added is never given."""
+    """Commands, or voltages, filled up to a number of rows; what is added is never given."""
     return np.concatenate([commands, np.repeat(commands[-1:], rows - len(commands), axis=0)])
 
 
@@ -454,6 +456,8 @@ class Trial:
     """Where the robot is at row 0; without it, in its pose, at rest."""
     powered: Bools | None = None
     """Whether the motors have power, (T,); always without it."""
+    voltage: Floats | None = None
+    """Recorded voltage of the motors' supply in each period, (T,) [V]; that of the battery without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 
@@ -467,6 +471,10 @@ class Trial:
             raise UsageError(f"trial {self.name!r}: the command of motor {motor} in row {row} is not a number.")
         if not (math.isfinite(self.period) and self.period > 0):
             raise UsageError(f"trial {self.name!r} has a period of {self.period} s; it must be above 0.")
+        if self.voltage is not None and (
+            self.voltage.shape != (len(self.commands),) or not (np.isfinite(self.voltage) & (self.voltage > 0)).all()
+        ):
+            raise UsageError(f"trial {self.name!r}: `voltage` must be a number above 0 V in every row.")
         if self.powered is not None and self.powered.shape != (len(self.commands),):
             raise UsageError(
                 f"trial {self.name!r}: `powered` has the shape {self.powered.shape}; needed is one per row."

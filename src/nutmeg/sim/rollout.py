@@ -93,6 +93,8 @@ class CommandSeries:
     """Whether the motors have power, (T,) or (N, T); None for always."""
     delay: ArrayLike = 0.0
     """Time by which commands reach the motors later, one for all or (N,) [s]."""
+    voltage: ArrayLike | None = None
+    """Recorded voltage of the servos' supply, (T,) or (N, T) [V]; None for that of the battery."""
     rows: ArrayLike | None = None
     """Number of rows of each world, (N,); None for all T."""
 
@@ -151,6 +153,9 @@ class _Run:
         if series.powered is not None:
             self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
+        self.voltage = None
+        if series.voltage is not None:
+            self.voltage = _spread("voltage", np.asarray(series.voltage, float), (worlds.count, self.length))
         if work and (is_ode(worlds.scene.model) or "velocity" in self.table.drives):
             # The engine solves for the motion of such drives; the force it names beforehand is not what they exert.
             raise UsageError(
@@ -164,7 +169,7 @@ class _Run:
         worlds, table = self.worlds, self.table
         if fallen is not None and table.root < 0:
             raise UsageError(f"{self.robot} is bolted to the world: it cannot fall.")
-        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None)
+        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None, supplied=self.voltage is not None)
         self.drives = self._drive_series(observe)
         sensors = observations(worlds, self.robot, [name for name in observe if name not in DRIVE_SERIES])
         data = worlds.batch.bind("sensordata")
@@ -187,7 +192,8 @@ class _Run:
         row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
         while len(alive := np.flatnonzero(self.frames > row + 1)):
             if feed.every_cycle or self.powered is not None:
-                feed.sample(row * self.period, None if self.powered is None else self.powered[:, row])
+                powered, voltage = (None if one is None else one[:, row] for one in (self.powered, self.voltage))
+                feed.sample(row * self.period, powered, voltage)
             size = min(most, int(self.frames[alive].max()) - 1 - row, self._until_switch(row))
             self._advance(row, size, alive, fallen)
             row += size

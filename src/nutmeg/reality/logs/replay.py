@@ -142,6 +142,8 @@ class ReplaySettings:
     """Channels of the logs, and the motors that were commanded so."""
     compare: Mapping[str, str] = field(default_factory=dict)
     """Channels of the logs, and the columns of the simulation that they are compared with."""
+    supply: str = ""
+    """Channel with the recorded voltage of the motors' supply [V]; missing values are interpolated. Servos only."""
     pictures: PictureSettings = field(default_factory=PictureSettings)
     """How pictures are compared."""
     recordings: RecordingsSettings = RecordingsSettings()
@@ -296,6 +298,8 @@ class _Rows:
     state: Mapping[str, Array]
     """What gives the start: `angles.JOINT`, `rates.JOINT`, `pose.LABEL`."""
     powered: NDArray[np.bool_] | None
+    voltage: Array | None = None
+    """Voltage of the supply, (rows,) [V]."""
     first: bool = True
     """Whether it begins where the log does, and is not a window in its midst."""
 
@@ -303,6 +307,8 @@ class _Rows:
         """Some of the rows."""
         tables = {k: {n: v[rows] for n, v in getattr(self, k).items()} for k in ("commands", "measured", "state")}
         powered = None if self.powered is None else self.powered[rows]
+        voltage = None if self.voltage is None else self.voltage[rows]
+        tables["voltage"] = voltage
         return replace(self, times=self.times[rows], powered=powered, **tables, **changes)  # type: ignore[arg-type]
 
 
@@ -337,7 +343,21 @@ def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _
     state = {c: v for c, v in measured.items() if c in possible}
     possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}  # measured speeds are too noisy to start with
     state |= _read(log, settings.start.channels, possible, "column of a start")
-    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered))
+    voltage = _voltage(log, settings.supply)
+    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered), voltage)
+
+
+def _voltage(log: Log, channel: str) -> Array | None:
+    """The voltage of the supply in each row, (rows,) [V]; None if no channel has it."""
+    if not channel:
+        return None
+    values = next(iter(_read(log, {channel: "voltage"}, {"voltage": "V"}, "input").values()))
+    known = np.isfinite(values)
+    if not known.any() or not (values[known] > 0).all():
+        raise RecordingError(
+            f"{log.path}: {channel!r} is the voltage of the supply; it must be above 0 V in some rows."
+        )
+    return np.interp(log.times, log.times[known], values[known])
 
 
 def _read(log: Log, pairs: Mapping[str, str], known: Mapping[str, str], kind: str) -> dict[str, Array]:
@@ -480,6 +500,7 @@ def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[A
         commands=commands,
         start=replace(start, command=commands[0]),
         powered=None if log.powered is None else log.powered[at],
+        voltage=None if log.voltage is None else log.voltage[at],
         conditions=conditions,
     )
     real = Behaviour(
