@@ -101,6 +101,8 @@ class Settings(experiment.ExperimentSettings):
     seed: int = 0
     evaluations: int = 400
     """Candidates of each fit."""
+    starts: int = 1
+    """Descents of each fit; one is enough where the error is smooth."""
     cases: tuple[str, ...] = ()
     """Patterns of the kinds of noise, such as '*outliers*'; all without any."""
 
@@ -117,7 +119,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         held = []
         for repeat in range(repeats):
             rng = np.random.default_rng([settings.seed, number, repeat])
-            held.append(_covered(twin, case, rng, settings.evaluations))
+            held.append(_covered(twin, case, rng, settings))
         share = np.mean(held, axis=0)
         names = list(twin.space.names)
         rows.append(
@@ -140,11 +142,11 @@ def _pendulum() -> TwinSettings:
     return TwinSettings(robot=str(experiment.example_folder("pendulum", "robot.toml")), field="none", timestep=0.004)
 
 
-def _covered(twin: Twin, case: Case, rng: np.random.Generator, evaluations: int) -> list[bool]:
+def _covered(twin: Twin, case: Case, rng: np.random.Generator, settings: Settings) -> list[bool]:
     """Whether each interval of a fit holds the truth."""
     cost = ReplayCost(twin, (_recorded(case, rng),), DistanceSettings(kind=case.distance))  # type: ignore[arg-type]
-    searcher = LeastSquares(twin.space, LeastSquaresSettings(), rng, loss=LOSSES[case.distance])
-    result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=evaluations), seed=0)
+    searcher = LeastSquares(twin.space, LeastSquaresSettings(starts=settings.starts), rng, loss=LOSSES[case.distance])
+    result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=settings.evaluations), seed=0)
     loss = LOSSES[case.distance]
     found = assess_identifiability(
         twin.space, curvature=curvature(cost.residuals, twin.space, result.estimate, loss=loss)

@@ -111,6 +111,8 @@ def float_fields(kind: type[Any]) -> tuple[str, ...]:
 JOINT_NUMBERS = ("damping", "armature", "friction")
 PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
 AXES = ("x", "y", "z")
+FLATNESS = 1e-4
+"""The least extent of a body whose inertia is searched, as a share of its second largest moment."""
 INERTIA_NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
 CHANNEL_NUMBERS = ("bias", "gain", "delay", "drift")
 """Numbers of a measured channel (`reality.observation.ChannelModel`)."""
@@ -502,7 +504,11 @@ def _changed_inertia(present: Floats, changes: list[tuple[Adjustment, Target]]) 
     shift = np.eye(4)
     shift[:3, 3] = moved - centre
     here = shift @ present @ shift.T  # the same body, moved as a whole
-    flipped = np.linalg.cholesky(here[::-1, ::-1])
+    if not any(numbers.values()):
+        return np.asarray(here)
+    sizes, axes = np.linalg.eigh(here)
+    sizes = np.maximum(sizes, FLATNESS * sizes[2])  # a flat body, or numbers that no body has, become a thin one
+    flipped = np.linalg.cholesky(((axes * sizes) @ axes.T)[::-1, ::-1])
     root = flipped[::-1, ::-1]  # upper triangular, root @ root.T = here
     d1, d2, d3 = (math.exp(numbers[name]) for name in ("d1", "d2", "d3"))
     upper = math.exp(numbers["alpha"]) * np.array(

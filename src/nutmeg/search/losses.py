@@ -44,7 +44,7 @@ def loss_values(loss: Loss, residuals: Floats) -> Floats:
     if loss in ROBUST_LOSSES:
         return np.array([_robust_value(loss, one) for one in residuals])
     squares = np.einsum("ir,ir->i", residuals, residuals)
-    return np.sqrt(squares) if loss == "root" else squares
+    return np.asarray(np.sqrt(squares) if loss == "root" else squares)
 
 
 def deviation(loss: Loss, residuals: Floats) -> float:

@@ -26,6 +26,7 @@ from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError, sug
 from nutmeg.base.settings import read
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.behaviour import Behaviour, frames_before, matches_any, resample
+from nutmeg.reality.logs.bags import BAG_SUFFIXES, is_bag, open_bag
 from nutmeg.reality.logs.conditions import Condition, StatedNumber, stated_adjustments
 from nutmeg.reality.logs.pictures import PictureSet, PictureSettings, holds_pictures, read_picture_set
 from nutmeg.reality.observation import ChannelModel, column_units, series_of
@@ -256,7 +257,7 @@ def check_conditions(paths: Iterable[Path], settings: RecordingsSettings) -> Non
         return
     mapping = settings.column_map()
     for path in paths:
-        config: Mapping[str, object] | None = {} if path.suffix == ".parquet" else None
+        config: Mapping[str, object] | None = {} if path.suffix in (".parquet", *BAG_SUFFIXES) else None
         if path.suffix == ".nutmeg":
             config = Recording.open(path).manifest.config
         settings.conditions_of(path, config, mapping)
@@ -320,8 +321,8 @@ def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = ""
             "was commanded and what is compared."
         )
     mapping = settings.recordings.column_map()
-    log = open_log(path, mapping)
-    is_csv = path.suffix not in (".nutmeg", ".parquet")
+    log = open_bag(path, mapping) if is_bag(path) else open_log(path, mapping)
+    is_csv = path.suffix not in (".nutmeg", ".parquet", *BAG_SUFFIXES)
     conditions = settings.recordings.conditions_of(path, None if is_csv else log.config, mapping)
     rows = _rows(log, name or path.name, settings, twin.table)
     return [
