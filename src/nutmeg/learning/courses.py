@@ -508,6 +508,28 @@ class BoutResults:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
 
+    @classmethod
+    def joined(cls, parts: Sequence[BoutResults], rows: Sequence[Sequence[int]]) -> BoutResults:
+        """The results of bouts that were walked in several batches; `rows` says which bouts each batch had."""
+        order = np.argsort(np.concatenate([np.asarray(one, np.intp) for one in rows]))
+        wide = max(part.gained.shape[1] for part in parts)
+
+        def together(name: str) -> Floats:
+            values = [getattr(part, name) for part in parts]
+            padded = [np.pad(one, [(0, 0), (0, wide - one.shape[1])]) if one.ndim == 2 else one for one in values]
+            return np.asarray(np.concatenate(padded)[order])
+
+        paths = [part.paths for part in parts if part.paths is not None]
+        long = max((len(one) for one in paths), default=0)
+        padded = [np.pad(one, [(0, long - len(one)), (0, 0), (0, 0)], constant_values=np.nan) for one in paths]
+        return cls(
+            gained=together("gained"),
+            lost=together("lost"),
+            fell=together("fell").astype(bool),
+            seconds=together("seconds"),
+            paths=np.concatenate(padded, axis=1)[:, order] if padded else None,
+        )
+
     def part(self, rows: slice) -> BoutResults:
         """The results of some bouts, without paths."""
         return BoutResults(self.gained[rows], self.lost[rows], self.fell[rows], self.seconds[rows], None)
@@ -535,6 +557,13 @@ def run_bouts(
     walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
     scenes = [course_scene(robot, actuation=actuation, body=bout.body) for bout in bouts]
     scene = scenes[0]
+    delayed: dict[int, list[int]] = {}  # worlds of one batch remember equally many commands
+    for row, one in enumerate(scenes):
+        delayed.setdefault(int(one.model.nhistory), []).append(row)
+    if len(delayed) > 1:
+        groups = list(delayed.values())
+        some = functools.partial(run_bouts, robot, noise=noise, actuation=actuation, threads=threads, paths=paths)
+        return BoutResults.joined([some([bouts[row] for row in rows]) for rows in groups], groups)
     alike = all(one is scene for one in scenes)
     worlds, walker = start_walkers(scene if alike else scenes, walks, generators, noise=noise, threads=threads)
     run = _CourseRun(worlds, bouts)

@@ -307,10 +307,8 @@ class _Rows:
     def cut(self, rows: slice, **changes: object) -> _Rows:
         """Some of the rows."""
         tables = {k: {n: v[rows] for n, v in getattr(self, k).items()} for k in ("commands", "measured", "state")}
-        powered = None if self.powered is None else self.powered[rows]
-        voltage = None if self.voltage is None else self.voltage[rows]
-        tables["voltage"] = voltage
-        return replace(self, times=self.times[rows], powered=powered, **tables, **changes)  # type: ignore[arg-type]
+        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in ("powered", "voltage")}
+        return replace(self, times=self.times[rows], **inputs, **tables, **changes)  # type: ignore[arg-type]
 
 
 def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = "") -> list[MeasuredTrial]:
