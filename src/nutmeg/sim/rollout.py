@@ -22,7 +22,6 @@ import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.kernels import kernel
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
 from nutmeg.sim.power_supply import MotorFeed, servo_currents
@@ -323,6 +322,8 @@ class _Run:
         The mean command of a step would not do for them: a set-point that has far to go moves as far for a part of the
         way, so that it would seem to start at once or a whole step later.
         """
+        from nutmeg.sim.setpoints import move_setpoints  # a compiler that reports of fits can do without
+
         batch, table = self.worlds.batch, self.table
         model = self.worlds.scene.model
         motors = np.array([model.actuator(f"{table.name}/{m}").id for m in table.motors])
@@ -375,30 +376,6 @@ class _Run:
             ball=ball if ball.shape[2] else None,
             work=self.work,
         )
-
-
-@kernel
-def move_setpoints(setpoints: Floats, earlier: Floats, commands: Floats, most: Floats, part: Floats) -> Floats:
-    """Set-points after each step, (N, steps, motors), that follow commands which change within a step.
-
-    Args:
-        setpoints: before the first step, (N, motors).
-        earlier: what is commanded at the start of each step, (N, steps, motors).
-        commands: what is commanded at its end, (N, steps, motors).
-        most: how far a set-point moves in a step, (N, motors).
-        part: when in a step commands change, as a share of it, (N,).
-    """
-    out = np.empty_like(commands)
-    for world in range(commands.shape[0]):
-        before = part[world]
-        for motor in range(commands.shape[2]):
-            at = setpoints[world, motor]
-            first, second = before * most[world, motor], (1 - before) * most[world, motor]
-            for step in range(commands.shape[1]):
-                at += min(max(earlier[world, step, motor] - at, -first), first)
-                at += min(max(commands[world, step, motor] - at, -second), second)
-                out[world, step, motor] = at
-    return out
 
 
 def _ball_addresses(worlds: Worlds) -> Indices:
