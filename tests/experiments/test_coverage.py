@@ -4,16 +4,22 @@ from pathlib import Path
 
 import pytest
 
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.experiments import coverage
 
 
 @pytest.mark.slow
-def test_intervals_under_white_noise_hold_the_truth_and_a_wrong_clock_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_intervals_hold_the_truth_where_the_model_is_right_and_not_where_a_wrong_clock_is_not_searched(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(coverage, "CASES", (coverage.CASES[0], coverage.CASES[-1]))
-    answer = coverage.run(tmp_path, coverage.Settings(seeds=2, evaluations=150))
-    white, clock = answer["rows"]
-    assert white["all"] >= 0.75
+    chosen = ("white noise", "5 % outliers, huber", "clock*")
+    answer = coverage.run(tmp_path, coverage.Settings(seeds=2, evaluations=150, cases=chosen))
+    white, outliers, clock, searched = answer["rows"]
+    assert min(white["all"], outliers["all"], searched["all"]) >= 0.6
     assert clock["all"] <= 0.25, "the model is wrong there"
     assert coverage.table(answer).rows[0][0] == "white noise"
+
+
+def test_an_unknown_kind_of_noise_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="pink"):
+        coverage.run(tmp_path, coverage.Settings(cases=("pink",)))

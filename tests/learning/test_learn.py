@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.learning.courses import read_course, run_bouts
 from nutmeg.learning.learn import LearnedWalk, LearnSettings, WalkLearning, read_learn, search_space
 from nutmeg.learning.rewards import next_weights
+from nutmeg.learning.tasks import course_bouts
+from nutmeg.model.identified import Distribution, IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.motion.walk.files import WalkParameters, read_walk, walk_text
 from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS
 from nutmeg.search.evaluation import InThisThread
@@ -121,3 +124,37 @@ def test_settings_that_do_not_fit_are_refused_with_what_is_allowed(tmp_path: Pat
     path.write_text('task = "go-to-target"\ngenerations = 0\n')
     with pytest.raises(FileError, match="generations is 0"):
         read_learn(path)
+
+
+def test_candidates_walk_with_bodies_that_are_drawn_from_an_estimate(tmp_path: Path) -> None:
+    mass = IdentifiedParameter(value=1.1, low=0.5, high=2.0, scale="log", sets=("mass.*",), relative=True)
+    lag = IdentifiedParameter(value=0.02, low=0.0, high=0.08, sets=("delay",))
+    body = IdentifiedBody(
+        robot="nao-spark",
+        parameters={"mass": mass, "lag": lag},
+        distribution=Distribution(errors=(0.1, 0.3), correlation=((1.0, 0.0), (0.0, 1.0))),
+    )
+    write_body(tmp_path / "params.toml", body)
+    given = {"body": str(tmp_path / "params.toml"), "bodies": 3}
+    point = WalkLearning(settings(tmp_path, **given))
+    assert [one.adjustments[0].value for one in point.trials.bodies] == [1.1]
+    drawn = WalkLearning(settings(tmp_path, randomise=True, **given))
+    masses = [one.adjustments[0].value for one in drawn.trials.bodies]
+    assert len(set(masses)) == 3
+    assert drawn.task.starts == 3, "every candidate walks with each body"
+    assert masses == [one.adjustments[0].value for one in WalkLearning(drawn.settings).trials.bodies]
+    rng = np.random.default_rng(0)
+    bouts = course_bouts(read_course(drawn.task.course), [drawn.before], [rng], 3, drawn.trials.bodies)
+    assert [bout.body for bout in bouts] == list(drawn.trials.bodies)
+    walked = run_bouts("nao-spark", bouts, paths=True)
+    assert len(np.unique(walked.gained.sum(axis=1))) == 3
+    again = course_bouts(
+        read_course(drawn.task.course), [drawn.before], [np.random.default_rng(0)], 3, drawn.trials.bodies
+    )
+    alone = run_bouts("nao-spark", again[1:2], paths=True)
+    assert np.array_equal(walked.gained[1:2], alone.gained), "bodies of different delays walk in batches of their own"
+    assert walked.paths is not None
+    assert alone.paths is not None
+    assert np.array_equal(walked.paths[: len(alone.paths), 1], alone.paths[:, 0])
+    with pytest.raises(ValueError, match="`randomise` draws bodies"):
+        settings(tmp_path, randomise=True)

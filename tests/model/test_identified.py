@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.model import Adjustment, Placement, SceneSettings, assemble
-from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, placed_with_body, read_body, write_body
+from nutmeg.model.identified import (
+    Distribution,
+    IdentifiedBody,
+    IdentifiedParameter,
+    placed_with_body,
+    read_body,
+    write_body,
+)
 
 BODY = IdentifiedBody(
     robot="nao-v6",
@@ -104,3 +113,40 @@ def test_a_wrong_file_says_where_and_why(text: str, message: str, tmp_path: Path
     path.write_text(text)
     with pytest.raises(FileError, match=message):
         read_body(path)
+
+
+DRAWN = IdentifiedBody(
+    robot="nao-v6",
+    parameters={
+        "gain": IdentifiedParameter(
+            value=1.0, low=0.5, high=2.0, scale="log", sets=("drives.*.stiffness",), relative=True
+        ),
+        "torso": IdentifiedParameter(value=1.2, low=0.2, high=2.2, sets=("mass.torso",)),
+        "lag": IdentifiedParameter(value=0.019, low=0.0, high=0.02, sets=("delay",)),
+    },
+    distribution=Distribution(errors=(0.05, 0.1, 0.2), correlation=((1, 0.8, 0), (0.8, 1, 0), (0, 0, 1))),
+)
+
+
+def test_drawn_bodies_vary_as_the_estimates_do_and_stay_within_their_ranges(tmp_path: Path) -> None:
+    write_body(tmp_path / "params.toml", DRAWN)
+    body = read_body(tmp_path / "params.toml")
+    assert body == DRAWN
+    drawn = body.draws(4000, np.random.default_rng(1))
+    values = np.array([[p.value for p in one.parameters.values()] for one in drawn])
+    gain, torso, lag = np.log(values[:, 0]), values[:, 1], values[:, 2]
+    assert gain.std() == pytest.approx(0.05 * np.log(4), rel=0.05), "along the logarithmic scale"
+    assert torso.std() == pytest.approx(0.2, rel=0.05)
+    assert np.corrcoef(gain, torso)[0, 1] == pytest.approx(0.8, abs=0.03)
+    assert (lag >= 0).all()
+    assert (lag <= 0.02).all(), "what leaves the range is reflected"
+    evenly = np.array([one.delay for one in body.draws(2000, np.random.default_rng(1), spread="ranges")])
+    assert evenly.mean() == pytest.approx(0.01, rel=0.05)
+    assert drawn[0].parameters["gain"].sets == body.parameters["gain"].sets
+
+
+def test_a_body_without_a_distribution_or_ranges_cannot_be_drawn() -> None:
+    with pytest.raises(UsageError, match=r"low.*high"):
+        BODY.draws(3, np.random.default_rng(0))
+    with pytest.raises(UsageError, match=r"no .distribution."):
+        dataclasses.replace(DRAWN, distribution=None).draws(3, np.random.default_rng(0))

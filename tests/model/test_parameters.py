@@ -13,7 +13,7 @@ import pytest
 from nutmeg.base.errors import ModelError, NutmegError, UnknownNameError
 from nutmeg.model import Adjustment, Placement, Scene, SceneSettings, assemble
 from nutmeg.model.actuation import Actuation
-from nutmeg.model.parameters import FAMILIES, Target, parse_target
+from nutmeg.model.parameters import FAMILIES, INERTIA_NUMBERS, Target, parse_target, pseudo_inertia
 from nutmeg.model.physics import PROFILES, Physics
 from nutmeg.sim import Worlds
 
@@ -31,6 +31,18 @@ BOX = """
     </body>
   </worldbody>
 </mujoco>
+"""
+
+
+URDF = """
+<robot name="arm">
+  <link name="base"><inertial><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="fore"><inertial><origin xyz="0.1 0 0"/><mass value="0.4"/>
+    <inertia ixx="0.001" iyy="0.002" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="elbow" type="revolute"><parent link="base"/><child link="fore"/><origin xyz="0.2 0 0"/>
+    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="5" velocity="5"/></joint>
+</robot>
 """
 
 
@@ -292,3 +304,52 @@ def test_a_delay_of_the_motors_shifts_what_they_do(robot: str, actuation: str) -
     assert np.abs(at_once - at_once[0]).max() > 0.05
     assert later[15:] == pytest.approx(at_once[:-15], abs=2e-3)
     assert np.abs(later[:15] - later[0]).max() < 2e-3
+
+
+@pytest.mark.parametrize("kind", ["mjcf", "toml"])
+def test_log_cholesky_numbers_of_zero_change_nothing_and_any_others_make_a_body_that_can_exist(
+    kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "box.xml"
+    path.write_text(BOX)
+    robot, body = (str(path), "arm") if kind == "mjcf" else ("ant", "L1Tibia")
+    old = scene(robot).model.body(f"r/{body}")
+    same = scene(robot, a(f"inertia.{body}.alpha", 0.0)).model.body(f"r/{body}")
+    assert (same.mass, np.sort(same.inertia)) == (
+        pytest.approx(old.mass),
+        pytest.approx(np.sort(old.inertia), rel=1e-4),
+    )
+    heavier = scene(robot, a(f"inertia.{body}.alpha", 0.1)).model.body(f"r/{body}")
+    assert heavier.mass == pytest.approx(math.exp(0.2) * old.mass, rel=1e-5)
+    assert heavier.ipos == pytest.approx(old.ipos, abs=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        numbers = rng.normal(0, 0.5, len(INERTIA_NUMBERS))
+        wild = [a(f"inertia.{body}.{n}", float(v)) for n, v in zip(INERTIA_NUMBERS, numbers, strict=True)]
+        model = scene(robot, *wild).model
+        sizes = np.linalg.eigvalsh(pseudo_inertia(model, f"r/{body}"))
+        assert sizes.min() > 0, "there is a density with these moments"
+
+
+def test_the_inertia_of_shapes_that_a_model_file_insists_on_can_be_changed(tmp_path: Path) -> None:
+    path = tmp_path / "box.xml"
+    path.write_text(BOX.replace("<mujoco>", '<mujoco><compiler inertiafromgeom="true"/>'))
+    old, new = scene(str(path)).model, scene(str(path), a("com.arm.z", 0.03)).model
+    assert new.body("r/arm").ipos[2] == pytest.approx(0.03)
+    assert new.body("r/arm").mass == pytest.approx(old.body("r/arm").mass, rel=1e-5)
+    kept, before = (np.sort(model.body("r/trunk").inertia) for model in (new, old))
+    assert kept == pytest.approx(before, rel=1e-4)
+
+
+def test_a_centre_of_mass_and_a_length_of_a_urdf_robot_are_set(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF)
+    old = scene(str(path)).model
+    new = scene(str(path), a("com.fore.x", 0.12), a("offset.fore.x", 1.5, relative=True)).model
+    assert new.body("r/fore").ipos == pytest.approx([0.12, 0, 0], abs=1e-6)
+    assert new.body("r/fore").inertia == pytest.approx(old.body("r/fore").inertia, rel=1e-4)
+    assert new.body("r/fore").pos == pytest.approx([1.5 * old.body("r/fore").pos[0], 0, 0], abs=1e-6)
+    with pytest.raises(ModelError, match="cannot be relative"):
+        scene(str(path), a("inertia.fore.d1", 1.0, relative=True))
+    with pytest.raises(UnknownNameError, match="t4"):
+        scene(str(path), a("inertia.fore.t4", 1.0))

@@ -9,7 +9,7 @@ import pytest
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import NutmegError, UsageError
-from nutmeg.reality.observation import FitnessSettings, Movement, angular_rates, fitness_of
+from nutmeg.reality.observation import ChannelModel, FitnessSettings, Movement, angular_rates, fitness_of
 
 TIMES = np.linspace(0.0, 2.0, 21)
 
@@ -127,3 +127,16 @@ def test_fitness_can_be_a_weighted_sum_or_a_function_of_the_users(tmp_path: Path
         FitnessSettings(kind="weighted", weights={"energie": 1.0})
     with pytest.raises(ValueError, match="needs `weights`"):
         FitnessSettings(kind="weighted")
+
+
+def test_a_channel_reads_with_bias_gain_delay_and_a_clock_of_its_own() -> None:
+    times = np.arange(200) * 0.01
+    series = np.stack([np.sin(3 * times), times], axis=-1)[None].repeat(2, axis=0)
+    numbers = {"bias": [[0.0, 0.5], [0.1, 0.0]], "gain": [[1.0, 2.0], [1.0, 1.0]]}
+    numbers |= {"delay": [[0.0, 0.1], [0.03, 0.0]], "drift": [[0.0, 0.0], [0.0, 0.02]]}
+    at = np.linspace(0.2, 1.5, 37)
+    read = ChannelModel(**{name: np.array(values) for name, values in numbers.items()}).read(times, series, at)
+    np.testing.assert_allclose(read[0, :, 0], np.sin(3 * at), atol=2e-4)
+    np.testing.assert_allclose(read[0, :, 1], 2 * (at - 0.1) + 0.5, atol=1e-9)
+    np.testing.assert_allclose(read[1, :, 0], np.sin(3 * (at - 0.03)) + 0.1, atol=2e-4)
+    np.testing.assert_allclose(read[1, :, 1], 1.02 * at, atol=1e-9)

@@ -178,3 +178,36 @@ def test_a_servo_without_such_numbers_need_not_be_looked_after() -> None:
     assert not changes_with_load(rubbing())
     for name in ("load_friction", "squeeze_friction", "squeeze_static"):
         assert changes_with_load(rubbing(**{name: 0.1}))
+
+
+def test_within_its_dead_zone_a_servo_does_nothing_and_beyond_it_gives_at_least_its_least_output() -> None:
+    still = rubbing(dead_zone=0.05)
+    for goal, moves in ((0.04, False), (0.3, True)):
+        worlds, supply = bench(still, 0.0, goal)
+        assert (abs(lead(worlds, supply, goal, 0.4)) > 0.01) == moves
+    assert changes_with_load(still)
+    weak = rubbing(p=0.5, min_output=0.3)
+    worlds, supply = bench(weak, 0.0, 0.02)
+    supply.sample(0.0)
+    gain = worlds.batch.expanded("actuator_gainprm")[0, 0, 4]
+    plain = rubbing(p=0.5).servo["xl330"].stiffness(7.35)
+    assert gain == pytest.approx(plain * 0.3 * 7.35 / (0.5 * 0.02), rel=1e-3)
+
+
+def test_a_servo_that_sets_a_share_of_its_supply_is_weaker_at_a_lower_voltage() -> None:
+    for pwm, factor in ((True, 0.5), (False, 1.0)):
+        worlds, supply = bench(rubbing(pwm=pwm), 0.0, 0.3)  # type: ignore[arg-type]
+        full = worlds.batch.expanded("actuator_gainprm")[0, 0].copy()
+        supply.measured = np.array([7.35 / 2])
+        supply.sample(0.0)
+        half = worlds.batch.expanded("actuator_gainprm")[0, 0]
+        assert half[4] == pytest.approx(factor * full[4]), "the gain"
+        assert half[7] == pytest.approx(full[7] / 2), "the limit of the voltage"
+
+
+def test_a_profile_lets_the_set_point_move_no_faster() -> None:
+    worlds, supply = bench(rubbing(profile_speed=0.5, p=40.0), 0.0, 1.0)
+    for _ in range(round(1.0 / STEP)):
+        supply.sample(0.0)
+        worlds.step()
+    assert worlds.qpos[0, 0] == pytest.approx(0.5, abs=0.08)

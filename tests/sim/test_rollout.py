@@ -246,3 +246,38 @@ def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> 
         roll_out(Worlds(ant, 1), "robot", CommandSeries(values=c, period=PERIOD, delay=0.0013)) for c in (wild, clipped)
     ]
     assert same(*both)
+
+
+def test_a_drive_with_a_speed_limit_feels_every_part_of_a_step_of_delay_about_alike() -> None:
+    """The mean command of a step would let a set-point that has far to go start at once, or a whole step later."""
+    commands = np.where(np.arange(30) < 5, 0.6, 1.0)[:, None]
+    delays = 0.02 + np.linspace(0, 0.004, 5)
+    worlds = Worlds(
+        assemble(SceneSettings(field="none", robots=(Placement(robot=PENDULUM, name="robot"),), timestep=0.004)), 5
+    )
+    found = roll_out(worlds, "robot", CommandSeries(values=commands, period=PERIOD, delay=delays))
+    apart = np.linalg.norm(np.diff(found.angles[..., 0], axis=0), axis=1)
+    assert apart.max() < 2.5 * apart.min()
+
+
+def test_speeds_torques_and_currents_are_recorded() -> None:
+    times = np.arange(60) * PERIOD
+    commands = (0.4 * np.sin(5 * times))[:, None]
+    bench = scene_of(BENCH, str(Path(BENCH) / "kp200.toml"))
+    series = CommandSeries(values=commands, period=PERIOD)
+    found = roll_out(Worlds(bench), "robot", series, observe=("rates", "torque", "current"))
+    slopes = np.gradient(found.angles[0, :, 0], PERIOD)
+    assert np.abs(found.sensors["rates"][0, 5:-5, 0] - slopes[5:-5]).max() < 0.2 * np.abs(slopes).max()
+    torque, current = found.sensors["torque"][0, :, 0], found.sensors["current"][0, :, 0]
+    servo = load_actuation(load_robot(BENCH), str(Path(BENCH) / "kp200.toml"))
+    assert servo is not None
+    one = servo.servo["xl330"]
+    assert np.allclose(current * one.constant(servo.battery.voltage) * one.efficiency, torque)
+    assert np.abs(torque).max() > 0.02
+    plain = roll_out(Worlds(bench), "robot", series)
+    assert np.array_equal(plain.angles, found.angles)
+    assert not plain.sensors
+    with pytest.raises(ModelError, match="ideal drives"):
+        roll_out(
+            Worlds(scene_of(PENDULUM)), "robot", CommandSeries(values=commands, period=PERIOD), observe=("current",)
+        )

@@ -116,8 +116,17 @@ def _searched(target: str) -> tuple[str, Any]:
     """A target as a number to be found about the robot's own value, or about one that is usual."""
     from nutmeg.reality.twin import Searched
 
-    absolute = {"delay": (0.0, 0.08, 0.02, "s"), "zero": (-0.1, 0.1, 0.0, "rad")}
+    absolute = {
+        "delay": (0.0, 0.08, 0.02, "s"),
+        "zero": (-0.1, 0.1, 0.0, "rad"),
+        "channel.bias": (-0.1, 0.1, 0.0, ""),
+        "channel.gain": (0.8, 1.25, 1.0, ""),
+        "channel.delay": (0.0, 0.08, 0.01, "s"),
+        "channel.drift": (-0.03, 0.03, 0.0, ""),
+    }
     kind = "friction" if target.startswith("joint.") and target.endswith(".friction") else target.partition(".")[0]
+    if kind == "channel":
+        kind += "." + target.rpartition(".")[2]
     if kind == "friction":
         return target, Searched(low=0.001, high=1.0, start=0.05, scale="log", unit="N m", sets=(target,))
     if kind in absolute:

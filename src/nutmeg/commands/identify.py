@@ -146,6 +146,12 @@ def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dic
     for key in ("evaluations", "generations", "seed"):
         del table["search"][key]
     del table["recordings"]["train"], table["recordings"]["held_out"]
+    if not settings.recordings.ranges:
+        del table["recordings"]["ranges"]
+    if not settings.supply:
+        del table["supply"]
+    if settings.intervals == type(settings.intervals)():
+        del table["intervals"]
     if not settings.variants:  # as in runs of versions that had none
         del table["variants"], table["selection"]
     return {**table, "train": _content(train), "held_out": _content(held_out)}
@@ -242,32 +248,16 @@ def _searched(
 
 
 def _write(found: Identified, settings: IdentifySettings, opened: Run, result: dict[str, Any], workers: str) -> None:
-    from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.model.identified import write_body
     from nutmeg.view.reports.fit import write_report
     from nutmeg.view.reports.identify import identify_report
 
-    robot, known = settings.robot, found.identifiability
-    parameters = {
-        name: IdentifiedParameter(
-            value=found.values[name],
-            low=one.low,
-            high=one.high,
-            unit=one.unit,
-            sets=one.targets(name),
-            relative=one.relative,
-            interval=known.interval(name) if known else None,
-            identifiable=known.identifiable(name) if known else True,
-        )
-        for name, one in found.twin.searched.items()
-    }
+    known = found.identifiability
     command = opened.resume_command
-    body = IdentifiedBody(
-        robot=_absolute(robot.robot),
-        type=robot.type,
-        actuation="" if robot.actuation == "ideal" else _absolute(robot.actuation),
-        source=command,
-        parameters=parameters,
+    robot = dataclasses.replace(
+        settings.robot, robot=_absolute(settings.robot.robot), actuation=_absolute(settings.robot.actuation)
     )
+    body = found.body(robot, command)
     write_body(opened.folder / "params.toml", body)
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
     details["baseline"] = dataclasses.asdict(found.baseline) if found.baseline else None
@@ -275,6 +265,11 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     details |= {"failures": found.failures, "outliers": dict(found.outliers)}
     if known:
         details["identifiability"] = known.as_json()
+    if found.profiles:
+        details["profiles"] = [dataclasses.asdict(one) for one in found.profiles]
+    if found.regions:
+        details["regions"] = [{"parameters": list(pair), "rim": rim.tolist()} for pair, rim in found.regions.items()]
+    details["bands"] = {name: band.inside for name, band in found.bands.items()}
     opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")
     report = identify_report(found, settings, command=command, seconds=float(result["seconds"]), workers=workers)
     write_report(opened.folder / "report.html", report)

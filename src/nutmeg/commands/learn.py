@@ -7,6 +7,7 @@ the same numbers, and more --generations go further.
 
 example: nutmeg learn --task go-to-target --robot nao-spark
          nutmeg learn --task dynamic-rewards --parameters extended --population 40 --generations 100 --threads 2
+         nutmeg learn --robot nao-v6 --body runs/identify-1/params.toml --randomise
          nutmeg learn --task trot --robot ers7 --population 16 --generations 40
          nutmeg learn config.toml --cluster tcp://127.0.0.1:8786
 """
@@ -51,6 +52,10 @@ CHANGED = (
     "name",
     "device",
     "actuation",
+    "body",
+    "randomise",
+    "spread",
+    "bodies",
 )
 """Options that stand for the settings of the same name."""
 MAX_TRIALS = 1000
@@ -96,6 +101,14 @@ class Arguments(WorkerOptions, JsonOption):
     """What the learned walk is called; as the task if left out."""
     device: Literal["cpu", "gpu"] | None = None
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
+    body: str | None = None
+    """File of `nutmeg identify` (params.toml): the body that walks."""
+    randomise: bool | None = None
+    """Walk with bodies drawn from the joint distribution of the estimates in that file."""
+    spread: Literal["estimate", "ranges"] | None = None
+    """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
+    bodies: int | None = None
+    """With --randomise: how many bodies; every candidate walks with each."""
     trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None
@@ -125,9 +138,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def _settings(arguments: Arguments) -> LearnSettings:
     from nutmeg.learning.learn import LearnSettings, read_learn
+    from nutmeg.model.identified import read_body
 
     settings = LearnSettings() if arguments.config is None else read_learn(arguments.config)
     given = {name: value for name in CHANGED if (value := getattr(arguments, name)) is not None}
+    if arguments.body is not None and arguments.actuation is None:
+        given["actuation"] = read_body(Path(arguments.body)).actuation or settings.actuation
     try:
         return dataclasses.replace(settings, **given)
     except ValueError as error:
@@ -141,6 +157,10 @@ def _described(settings: LearnSettings, learning: WalkLearning) -> dict[str, obj
     table = dataclasses.asdict(settings)
     for key in ("generations", "seed", "judged_starts", "name"):
         del table[key]
+    for key in ("body", "randomise", "spread", "bodies"):
+        del table[key]
+    if settings.body:  # what walks, whatever the file is called
+        table["bodies"] = [dataclasses.asdict(one) for one in learning.trials.bodies]
     course = dataclasses.asdict(read_course(learning.task.course)) if learning.task.course else {}
     return {**table, "course_content": course, "start_content": learning.before.as_tables()}
 
@@ -157,7 +177,11 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
     with terminal.busy("measuring the learned walk"):
         measured = {
             name: measure_walk(
-                one, trials=arguments.trials, seed=learning.settings.seed, actuation=learning.settings.actuation
+                one,
+                trials=arguments.trials,
+                seed=learning.settings.seed,
+                actuation=learning.settings.actuation,
+                body=dataclasses.replace(learning.settings, randomise=False).variants()[0],
             )
             for name, one in (("before", learned.before), ("learned", learned.walk))
         }

@@ -12,20 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.experiments.experiment import (
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    decimal,
-    example_folder,
-    silent,
-    text,
-)
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.experiments import experiment
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings
 from nutmeg.reality.identify.curvature import curvature
@@ -50,6 +44,8 @@ OFFSET = 0.02
 """Error of the encoder's zero [rad]."""
 CLOCK_ERROR = 0.01
 """Share by which the clock of the log is slow."""
+SPARE_SECONDS = 0.2
+"""What trials last longer than their recordings, as a clock may be slow."""
 MISSING_SHARE = 0.3
 CORRELATION = 0.95
 """Of two successive errors, where they last."""
@@ -60,8 +56,12 @@ SEARCHED = {
     "friction": Searched(low=0.002, high=0.2, start=0.05, scale="log", sets=("joint.swing.friction",)),
     "delay": Searched(low=0.0, high=0.06, start=0.01, sets=("delay",)),
 }
-ZERO = Searched(low=-0.1, high=0.1, start=0.0, sets=("zero.swing",))
-TRUTH = {"mass": 1.0, "stiffness": 8.0, "friction": 0.02, "delay": 0.02, "zero": OFFSET}
+FURTHER = {
+    "zero": Searched(low=-0.1, high=0.1, start=0.0, sets=("zero.swing",)),
+    "drift": Searched(low=-0.03, high=0.03, start=0.0, sets=("channel.angles.swing.drift",)),
+}
+"""What is searched as well where it is the error of the measurement."""
+TRUTH = {"mass": 1.0, "stiffness": 8.0, "friction": 0.02, "delay": 0.02, "zero": OFFSET, "drift": CLOCK_ERROR}
 
 
 @dataclass(frozen=True)
@@ -71,25 +71,29 @@ class Case:
     name: str
     noise: str
     distance: str = "rms"
-    zero: bool = False
-    """Whether the zero of the encoder is searched."""
+    further: str = ""
+    """What else is searched."""
 
 
 CASES = (
     Case("white noise", "white"),
+    Case("white noise, huber", "white", "huber"),
     Case("white noise, mean_absolute", "white", "mean_absolute"),
     Case("errors that last (0.95)", "lasting"),
     Case("30 % of samples missing", "missing"),
     Case("5 % outliers, rms", "outliers"),
+    Case("5 % outliers, huber", "outliers", "huber"),
+    Case("5 % outliers, soft_l1", "outliers", "soft_l1"),
     Case("5 % outliers, mean_absolute", "outliers", "mean_absolute"),
     Case("encoder 1.1 deg off", "offset"),
-    Case("encoder 1.1 deg off, zero searched", "offset", zero=True),
+    Case("encoder 1.1 deg off, zero searched", "offset", further="zero"),
     Case("clock 1 % slow", "clock"),
+    Case("clock 1 % slow, drift searched", "clock", further="drift"),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options of the experiment."""
 
     seeds: int = 100
@@ -97,45 +101,53 @@ class Settings(ExperimentSettings):
     seed: int = 0
     evaluations: int = 400
     """Candidates of each fit."""
+    starts: int = 1
+    """Descents of each fit; one is enough where the error is smooth."""
+    cases: tuple[str, ...] = ()
+    """Patterns of the kinds of noise, such as '*outliers*'; all without any."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:  # noqa: ARG001 (there is no figure)
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:  # noqa: ARG001 (there is no figure)
     """Fits every recording, and counts how often the truth is in its interval."""
     repeats = 4 if settings.quick else settings.seeds
     rows = []
     for number, case in enumerate(CASES):
+        if settings.cases and not any(fnmatchcase(case.name, pattern) for pattern in settings.cases):
+            continue
         say(f"{case.name} ...")
-        twin = Twin(_pendulum(), {**SEARCHED, **({"zero": ZERO} if case.zero else {})})
+        twin = Twin(_pendulum(), {**SEARCHED, **({case.further: FURTHER[case.further]} if case.further else {})})
         held = []
         for repeat in range(repeats):
             rng = np.random.default_rng([settings.seed, number, repeat])
-            held.append(_covered(twin, case, rng, settings.evaluations))
+            held.append(_covered(twin, case, rng, settings))
         share = np.mean(held, axis=0)
         names = list(twin.space.names)
         rows.append(
             {"case": case.name, "repeats": repeats, "all": float(share[: len(SEARCHED)].mean())}
             | {name: float(share[names.index(name)]) if name in names else None for name in TRUTH}
         )
+    if not rows:
+        raise UnknownNameError("kind of noise", settings.cases[0], [case.name for case in CASES])
     return {"rows": rows, "nominal": NOMINAL, "seed": settings.seed, "error": math.sqrt(0.09 / repeats)}
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Coverage of each number, and of the first four together."""
-    columns = {"noise": text("case"), "repeats": text("repeats")}
-    cells = {name: decimal(name, 2) for name in (*TRUTH, "all")}
-    return ResultTable.of(answer["rows"], {**columns, **cells}, f"nominal {answer['nominal']:.2f}")
+    columns = {"noise": experiment.text("case"), "repeats": experiment.text("repeats")}
+    cells = {name: experiment.decimal(name, 2) for name in (*TRUTH, "all")}
+    return experiment.ResultTable.of(answer["rows"], {**columns, **cells}, f"nominal {answer['nominal']:.2f}")
 
 
 def _pendulum() -> TwinSettings:
-    return TwinSettings(robot=str(example_folder("pendulum", "robot.toml")), field="none", timestep=0.004)
+    return TwinSettings(robot=str(experiment.example_folder("pendulum", "robot.toml")), field="none", timestep=0.004)
 
 
-def _covered(twin: Twin, case: Case, rng: np.random.Generator, evaluations: int) -> list[bool]:
+def _covered(twin: Twin, case: Case, rng: np.random.Generator, settings: Settings) -> list[bool]:
     """Whether each interval of a fit holds the truth."""
     cost = ReplayCost(twin, (_recorded(case, rng),), DistanceSettings(kind=case.distance))  # type: ignore[arg-type]
-    searcher = LeastSquares(twin.space, LeastSquaresSettings(), rng, loss=LOSSES[case.distance])
-    result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=evaluations), seed=0)
-    loss: Literal["squares", "absolute"] = "absolute" if case.distance == "mean_absolute" else "squares"
+    searcher = LeastSquares(twin.space, LeastSquaresSettings(starts=settings.starts), rng, loss=LOSSES[case.distance])
+    result = minimise(cost.rows, searcher, InThisThread(), budget=Budget(evaluations=settings.evaluations), seed=0)
+    loss = LOSSES[case.distance]
     found = assess_identifiability(
         twin.space, curvature=curvature(cost.residuals, twin.space, result.estimate, loss=loss)
     )
@@ -144,15 +156,15 @@ def _covered(twin: Twin, case: Case, rng: np.random.Generator, evaluations: int)
 
 def _recorded(case: Case, rng: np.random.Generator) -> MeasuredTrial:
     """A recording of the hidden pendulum; its commands are those that the fit replays."""
-    times = np.asarray(PERIOD * np.arange(round(SECONDS / PERIOD)), np.float64)
-    waves = np.sin(2 * np.pi * np.outer(times, [0.4, 1.1, 2.7]) + [0.0, 1.0, 2.0]) @ [0.5, 0.25, 0.12]
+    every = np.asarray(PERIOD * np.arange(round((SECONDS + SPARE_SECONDS) / PERIOD)), np.float64)
+    waves = np.sin(2 * np.pi * np.outer(every, [0.4, 1.1, 2.7]) + [0.0, 1.0, 2.0]) @ [0.5, 0.25, 0.12]
     trial = Trial(name=case.name, period=PERIOD, commands=(0.6 + waves)[:, None])
-    hidden = Twin(_pendulum(), {**SEARCHED, "zero": ZERO})
-    zero = OFFSET if case.noise == "offset" else 0.0
-    truth = hidden.space.array({**TRUTH, "zero": zero})
-    angles = hidden.simulate(truth[None], [trial])[0].angles[0, :, 0]
-    if case.noise == "clock":  # what happened by t was stamped with a smaller time
-        angles = np.interp(times * (1 + CLOCK_ERROR), times, angles)
+    hidden = Twin(_pendulum(), {**SEARCHED, **FURTHER})
+    truth = hidden.space.array({**TRUTH, "zero": OFFSET if case.noise == "offset" else 0.0})
+    moved = hidden.simulate(truth[None], [trial])[0].angles[0, :, 0]
+    times = every[: round(SECONDS / PERIOD)]
+    clock = CLOCK_ERROR if case.noise == "clock" else 0.0  # what happened by t was stamped with a smaller time
+    angles = np.interp(times * (1 + clock), every, moved)
     angles = angles + _noise(case.noise, len(times), rng)
     if case.noise == "missing":
         angles[rng.random(len(times)) < MISSING_SHARE] = np.nan

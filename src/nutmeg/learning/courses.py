@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.model.identified import IdentifiedBody
+    from nutmeg.model.parameters import Adjustment
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.sim.worlds import RobotWorlds
@@ -210,10 +212,33 @@ def _product(a: Floats, b: Floats) -> Floats:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def course_scene(robot: str, ball: bool = False, actuation: str = "ideal", *, native: bool = False) -> Scene:
+@dataclass(frozen=True)
+class BodyVariant:
+    """How a robot differs from its files, as identified or drawn (`model.identified`)."""
+
+    adjustments: tuple[Adjustment, ...] = ()
+    delay: float = 0.0
+    """Additional delay of commands [s]."""
+
+    @classmethod
+    def of(cls, body: IdentifiedBody) -> BodyVariant:
+        """The variant that an identified body is; targets of measurements play no part."""
+        measured = ("delay", "zero.", "channel.", "camera.")
+        return cls(tuple(a for a in body.adjustments if not a.target.startswith(measured)), body.delay)
+
+
+AS_BUILT = BodyVariant()
+"""The robot as its files have it."""
+
+
+@functools.lru_cache(maxsize=64)
+def course_scene(
+    robot: str, ball: bool = False, actuation: str = "ideal", *, native: bool = False, body: BodyVariant = AS_BUILT
+) -> Scene:
     """A floor with the robot, and a ball if wanted, without what is only seen; `native` needs nothing but MuJoCo."""
-    placement = Placement(robot=robot, name=ROBOT_NAME, actuation=actuation)
+    placement = Placement(
+        robot=robot, name=ROBOT_NAME, actuation=actuation, adjustments=body.adjustments, delay=body.delay
+    )
     profile = load_robot(robot).physics
     return assemble(
         SceneSettings(
@@ -244,7 +269,7 @@ def make_walker(worlds: Worlds, walks: Sequence[WalkParameters]) -> SteerableWal
 
 
 def start_walkers(
-    scene: Scene,
+    scene: Scene | Sequence[Scene],
     walks: Sequence[WalkParameters],
     generators: Sequence[np.random.Generator],
     *,
@@ -254,13 +279,16 @@ def start_walkers(
     """N worlds with robots at noisy starts, and the walker that moves them.
 
     Args:
-        scene: where, from `course_scene`.
+        scene: where, from `course_scene`; one for all, or one for each world.
         walks: the walk of each world.
         generators: each draws the start of one world.
         noise: how much starts differ.
         threads: how many threads step the worlds; results are the same.
     """
-    worlds = Worlds(scene, len(walks), threads=threads)
+    if isinstance(scene, Scene):
+        worlds = Worlds(scene, len(walks), threads=threads)
+    else:
+        worlds = Worlds.of(scene, threads=threads)
     start, first = (noise or StartNoise()).draw(worlds.robot(ROBOT_NAME), np.arange(len(walks)), generators)
     set_start_state(worlds, ROBOT_NAME, start)
     walker = make_walker(worlds, walks)
@@ -452,6 +480,8 @@ class Bout:
     trajectory: Trajectory
     rng: np.random.Generator
     """Draws the start."""
+    body: BodyVariant = AS_BUILT
+    """The body that walks."""
 
 
 @dataclass(frozen=True)
@@ -473,6 +503,28 @@ class BoutResults:
     def total(self) -> Floats:
         """The reward of each bout, (B,)."""
         return np.asarray(self.gained.sum(axis=1) + self.lost.sum(axis=1))
+
+    @classmethod
+    def joined(cls, parts: Sequence[BoutResults], rows: Sequence[Sequence[int]]) -> BoutResults:
+        """The results of bouts that were walked in several batches; `rows` says which bouts each batch had."""
+        order = np.argsort(np.concatenate([np.asarray(one, np.intp) for one in rows]))
+        wide = max(part.gained.shape[1] for part in parts)
+
+        def together(name: str) -> Floats:
+            values = [getattr(part, name) for part in parts]
+            padded = [np.pad(one, [(0, 0), (0, wide - one.shape[1])]) if one.ndim == 2 else one for one in values]
+            return np.asarray(np.concatenate(padded)[order])
+
+        paths = [part.paths for part in parts if part.paths is not None]
+        long = max((len(one) for one in paths), default=0)
+        padded = [np.pad(one, [(0, long - len(one)), (0, 0), (0, 0)], constant_values=np.nan) for one in paths]
+        return cls(
+            gained=together("gained"),
+            lost=together("lost"),
+            fell=together("fell").astype(bool),
+            seconds=together("seconds"),
+            paths=np.concatenate(padded, axis=1)[:, order] if padded else None,
+        )
 
     def part(self, rows: slice) -> BoutResults:
         """The results of some bouts, without paths."""
@@ -499,8 +551,17 @@ def run_bouts(
         paths: whether to keep where the robots were.
     """
     walks, generators = [bout.walk for bout in bouts], [bout.rng for bout in bouts]
-    scene = course_scene(robot, actuation=actuation)
-    worlds, walker = start_walkers(scene, walks, generators, noise=noise, threads=threads)
+    scenes = [course_scene(robot, actuation=actuation, body=bout.body) for bout in bouts]
+    scene = scenes[0]
+    delayed: dict[int, list[int]] = {}  # worlds of one batch remember equally many commands
+    for row, one in enumerate(scenes):
+        delayed.setdefault(int(one.model.nhistory), []).append(row)
+    if len(delayed) > 1:
+        groups = list(delayed.values())
+        some = functools.partial(run_bouts, robot, noise=noise, actuation=actuation, threads=threads, paths=paths)
+        return BoutResults.joined([some([bouts[row] for row in rows]) for rows in groups], groups)
+    alike = all(one is scene for one in scenes)
+    worlds, walker = start_walkers(scene if alike else scenes, walks, generators, noise=noise, threads=threads)
     run = _CourseRun(worlds, bouts)
     pose, sets, turns = run.robot.pose, SetChooser(walks), np.array([walk.facing == "turn" for walk in walks])
     steps = steps_in(CONTROL_CYCLE, scene.timestep)

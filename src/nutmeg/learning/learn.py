@@ -35,9 +35,11 @@ from numpy.random import SeedSequence
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.journal import append_lines, finite, read_lines
 from nutmeg.base.settings import above, at_least, bounds_of, check_bounds, read, read_toml
-from nutmeg.learning.courses import DIRECTIONS, StartNoise
+from nutmeg.learning.courses import AS_BUILT, DIRECTIONS, BodyVariant, StartNoise
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
+from nutmeg.model.identified import read_body
+from nutmeg.model.scene import Placement
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
 from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, PendulumWalkSettings
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 
 PARTS_FILE = "parts.jsonl"
+BODY_KEY = 3
+"""Key of the seeds by which bodies are drawn."""
 JUDGING_GENERATION = 1_000_000
 """Number of the generation whose seeds the last judgement uses: none comes that far."""
 WALK_PARAMETER_GROUPS = {"searched": PAPER_PARAMETERS, "extended": EXTENDED_PARAMETERS}
@@ -94,11 +98,32 @@ class LearnSettings:
     """Lowest and highest value of parameters whose range is to differ from `learning/data/ranges.toml`."""
     name: str = ""
     """What the learned walk is called; the task if left out."""
+    body: str = ""
+    """File of an identified body, which walks instead of the robot as built."""
+    randomise: bool = False
+    """Whether candidates walk with bodies that are drawn from what the identification allows."""
+    spread: Literal["estimate", "ranges"] = "estimate"
+    """From what bodies are drawn: the joint distribution of the estimates, or evenly from the searched ranges."""
+    bodies: Annotated[int, at_least(1)] = 8
+    """How many bodies are drawn; every candidate walks with each of them, so it starts at least as many times."""
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise ValueError(str(UnknownNameError("task", self.task, TASKS)))
         check_bounds(self)
+        if self.randomise and not self.body:
+            raise ValueError("`randomise` draws bodies from a file of `nutmeg identify`; name it with `body`.")
+
+    def variants(self) -> tuple[BodyVariant, ...]:
+        """The bodies that walk."""
+        if not self.body:
+            return (AS_BUILT,)
+        body = read_body(Path(self.body))
+        body.placed(Placement(robot=self.robot))  # one of another robot is an error
+        if not self.randomise:
+            return (BodyVariant.of(body),)
+        rng = np.random.default_rng(SeedSequence(self.seed, spawn_key=(BODY_KEY,)))
+        return tuple(BodyVariant.of(one) for one in body.draws(self.bodies, rng, spread=self.spread))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +136,8 @@ class LearnSettings:
         """The task with this file's course, starts and noise."""
         course = {"course": self.course} if self.course else {}
         try:
-            return task_settings(self.task, starts=self.starts, noise=self.noise, caution=self.caution, **course)
+            starts = max(self.starts, self.bodies) if self.randomise else self.starts
+            return task_settings(self.task, starts=starts, noise=self.noise, caution=self.caution, **course)
         except ValueError as error:
             raise UsageError(f"task {self.task}: {error}") from None
 
@@ -132,11 +158,11 @@ class LearnSettings:
 
 
 def read_learn(path: Path) -> LearnSettings:
-    """The settings in a TOML file; a course or a start beside it may be named relative to it."""
+    """The settings in a TOML file; a course, a start or a body beside it may be named relative to it."""
     found = read(path, LearnSettings)
     beside = {
         name: str(path.parent / value)
-        for name in ("course", "start")
+        for name in ("course", "start", "body")
         if (value := getattr(found, name)) and (path.parent / value).exists()
     }
     return dataclasses.replace(found, **beside)  # type: ignore[arg-type]
@@ -227,6 +253,7 @@ class WalkLearning:
             names=self.space.names,
             actuation=settings.actuation,
             device=settings.device,
+            bodies=settings.variants(),
         )
 
     def run(
@@ -280,7 +307,7 @@ class WalkLearning:
     def _judged(self, result: SearchResult, weighed: Weighed, command: str) -> LearnedWalk:
         """The mean of the distribution and the start, both judged from many starts."""
         chosen, weights = self.settings, self.task.weights()
-        times = -(-chosen.judged_starts // chosen.starts)
+        times = -(-chosen.judged_starts // self.task.starts)
         # one object for each row: a seed sequence counts what it spawned, and both walks are to get the same starts
         seeds = [SeedSequence(chosen.seed, spawn_key=(JUDGING_GENERATION, row % times)) for row in range(2 * times)]
         rows = np.repeat([result.mean, self.space.start], times, axis=0)

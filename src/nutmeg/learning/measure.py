@@ -28,8 +28,10 @@ from nutmeg.base.constants import CONTROL_CYCLE, STANDARD_GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, at_least, check_bounds
 from nutmeg.learning.courses import (
+    AS_BUILT,
     DIRECTIONS,
     ROBOT_NAME,
+    BodyVariant,
     Bout,
     FallJudge,
     SetChooser,
@@ -49,6 +51,7 @@ from nutmeg.sim.worlds import Worlds, steps_in
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.learning.courses import BoutResults
+    from nutmeg.model.scene import Scene
     from nutmeg.motion.walk.files import WalkParameters
 
 
@@ -152,6 +155,7 @@ def measure_walk(
     actuation: str = "ideal",
     changes: int = CHANGE_COUNT,
     threads: int = 1,
+    body: BodyVariant = AS_BUILT,
 ) -> WalkMeasurement:
     """Measures a walk on its robot from noisy starts.
 
@@ -163,11 +167,17 @@ def measure_walk(
         actuation: what drives the joints.
         changes: how many directions the test of changes has.
         threads: how many threads step the worlds; results are the same.
+        body: how the robot differs from its files.
     """
     rng = _generator(trials, seed)
-    found = _run(walk, _plan(walk, trials, rng, changes), noise=noise, actuation=actuation, threads=threads)
+    tests = {
+        name: [dataclasses.replace(bout, body=body) for bout in bouts]
+        for name, bouts in _plan(walk, trials, rng, changes).items()
+    }
+    found = _run(walk, tests, noise=noise, actuation=actuation, threads=threads)
     speeds = _speeds(found)
-    speeds["turn"] = _turning(walk, trials, rng.spawn(trials), noise or StartNoise(), actuation, threads)
+    scene = course_scene(walk.robot, actuation=actuation, body=body)
+    speeds["turn"] = _turning(walk, scene, rng.spawn(trials), noise or StartNoise(), threads)
     stops = {name: found[f"stop {name}"] for name in DIRECTIONS}
     return WalkMeasurement(
         walk=walk.name,
@@ -194,7 +204,8 @@ def walk_speeds(
     rng = _generator(trials, seed)
     tests = {kind: bouts for kind, bouts in _plan(walk, trials, rng, CHANGE_COUNT).items() if kind.startswith("speed")}
     speeds = _speeds(_run(walk, tests, actuation=actuation, threads=threads))
-    speeds["turn"] = _turning(walk, trials, rng.spawn(trials), StartNoise(), actuation, threads)
+    scene = course_scene(walk.robot, actuation=actuation)
+    speeds["turn"] = _turning(walk, scene, rng.spawn(trials), StartNoise(), threads)
     return speeds
 
 
@@ -284,14 +295,13 @@ def _changing(rng: np.random.Generator, changes: int = CHANGE_COUNT) -> tuple[Ta
 
 def _turning(
     walk: WalkParameters,
-    trials: int,
+    scene: Scene,
     generators: Sequence[np.random.Generator],
     noise: StartNoise,
-    actuation: str,
     threads: int,
 ) -> TrialMean:
     """Turning on the spot: half of the tries to each side."""
-    scene = course_scene(walk.robot, actuation=actuation)
+    trials = len(generators)
     worlds, walker = start_walkers(scene, [walk] * trials, generators, noise=noise, threads=threads)
     side = np.where(np.arange(trials) % 2 == 0, 1.0, -1.0)
     walker.wanted[:, 2] = side * walker.walk.top_speed()[:, 2]

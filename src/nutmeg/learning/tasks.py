@@ -33,8 +33,10 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.learning.courses import (
+    AS_BUILT,
     DIRECTIONS,
     ROBOT_NAME,
+    BodyVariant,
     Bout,
     BoutResults,
     Course,
@@ -262,8 +264,12 @@ class WalkTrials:
     """The searched parameters, k of them."""
     actuation: str = "ideal"
     device: Literal["cpu", "gpu"] = "cpu"
+    bodies: tuple[BodyVariant, ...] = (AS_BUILT,)
+    """The bodies with which every candidate walks, start by start."""
 
     def __post_init__(self) -> None:
+        if self.bodies != (AS_BUILT,) and (self.device == "gpu" or not self.task.course):
+            raise UsageError("other bodies than the robot's own walk courses only, and on the processor: --device cpu.")
         if self.device == "gpu" and not self.task.course:
             raise UsageError(
                 f"the task {self.task.name} has no course, and a GPU only walks courses; use --device cpu."
@@ -307,7 +313,7 @@ class WalkTrials:
             sums = np.stack([driven.gained.sum(axis=1), driven.lost.sum(axis=1)], axis=1)
             return np.asarray(sums.reshape(len(walks), -1, 2).mean(axis=1))
         course = read_course(task.course)
-        results = self._walked(course_bouts(course, walks, generators, tries))
+        results = self._walked(course_bouts(course, walks, generators, tries, self.bodies))
         size = len(results.fell) // len(walks)
         by_walk = [results.part(slice(at, at + size)) for at in range(0, len(results.fell), size)]
         return np.array([self._judged(course, one) for one in by_walk]) / tries
@@ -328,12 +334,19 @@ class WalkTrials:
 
 
 def course_bouts(
-    course: Course, walks: Sequence[WalkParameters], generators: Sequence[np.random.Generator], tries: int
+    course: Course,
+    walks: Sequence[WalkParameters],
+    generators: Sequence[np.random.Generator],
+    tries: int,
+    bodies: Sequence[BodyVariant] = (AS_BUILT,),
 ) -> list[Bout]:
-    """Every walk on every trajectory of a course from `tries` starts, walk by walk and start by start."""
+    """Every walk on every trajectory of a course from `tries` starts, walk by walk and start by start.
+
+    From one start to the next the bodies come in turn.
+    """
     many = len(course.trajectory)
     return [
-        Bout(walk, course.trajectory[number % many], rng)
+        Bout(walk, course.trajectory[number % many], rng, bodies[number // many % len(bodies)])
         for walk, generator in zip(walks, generators, strict=True)
         for number, rng in enumerate(generator.spawn(tries * many))
     ]

@@ -11,9 +11,14 @@
     interval = [0.91, 0.95]
     identifiable = true
 
+    [distribution]
+    errors = [0.02]                             # standard errors, as shares of the ranges along their scales
+    correlation = [[1.0]]
+
 The targets that a parameter sets are written in the grammar of `model.parameters`.
 
     body = read_body(Path("params.toml"))
+    others = body.draws(20, np.random.default_rng(0))   # bodies that the recordings allow as well
     scene = assemble(SceneSettings(robots=(body.placed(Placement(robot="ant")),)))
 """
 
@@ -24,7 +29,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.base.settings import read
@@ -56,8 +63,10 @@ class IdentifiedParameter:
     """Targets (see `model.parameters`); without any, the robot's own parameter of this name."""
     relative: bool = False
     """Whether it multiplies the value of the robot's files."""
+    scale: Literal["linear", "log"] = "linear"
+    """The scale along which it was searched."""
     interval: tuple[float, float] | None = None
-    """95 % confidence interval; None if it was not computed."""
+    """90 % confidence interval; None if it was not computed."""
     identifiable: bool = True
     """Whether the recordings determine it."""
 
@@ -69,6 +78,22 @@ class IdentifiedParameter:
                 parse_target(target)
             except NutmegError as error:
                 raise ValueError(str(error)) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """How estimates vary together, in the order of the parameters; in shares of their ranges along their scales."""
+
+    errors: tuple[float, ...]
+    """Standard errors."""
+    correlation: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        size = len(self.errors)
+        if len(self.correlation) != size or any(len(row) != size for row in self.correlation):
+            raise ValueError(f"there are {size} errors; the correlation must have as many rows and columns.")
+        if any(not 0 <= one < math.inf for one in self.errors):
+            raise ValueError("every error must be 0 or more, and finite.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +111,14 @@ class IdentifiedBody:
     source: str = ""
     """The command that identified it."""
     parameters: Mapping[str, IdentifiedParameter]
+    distribution: Distribution | None = None
+    """How the estimates vary together; None if that was not computed."""
 
     def __post_init__(self) -> None:
+        if self.distribution is not None and len(self.distribution.errors) != len(self.parameters):
+            raise ValueError(
+                f"[distribution] is of {len(self.distribution.errors)} parameters; there are {len(self.parameters)}."
+            )
         if self.format != BODY_FORMAT:
             raise ValueError(f"has format {self.format}; this version of Nutmeg reads format {BODY_FORMAT}.")
 
@@ -99,6 +130,48 @@ class IdentifiedBody:
             for name, p in self.parameters.items()
             for target in p.sets or (f"robot.{name}",)
         )
+
+    def draws(
+        self, count: int, rng: np.random.Generator, *, spread: Literal["estimate", "ranges"] = "estimate"
+    ) -> list[IdentifiedBody]:
+        """Bodies drawn at random, each a body that the recordings allow.
+
+        Args:
+            count: how many.
+            rng: source of everything random.
+            spread: `estimate` draws from the joint distribution of the estimates, with its correlations; what leaves a
+                range is reflected at its end. `ranges` draws every number evenly from its whole range.
+        """
+        names = list(self.parameters)
+        lows, highs = (np.array([getattr(self.parameters[n], end) for n in names]) for end in ("low", "high"))
+        if not (np.isfinite(lows) & np.isfinite(highs) & (lows < highs)).all():
+            raise UsageError("bodies can only be drawn if every parameter has `low` and `high`.")
+        log = np.array([self.parameters[n].scale == "log" for n in names])
+        first, last = (np.where(log, np.log(np.where(log, ends, 1.0)), ends) for ends in (lows, highs))
+        if spread == "ranges":
+            shares = rng.random((count, len(names)))
+        elif self.distribution is None:
+            raise UsageError("this body has no [distribution]: identify it again, or draw from its ranges.")
+        else:
+            values = np.array([self.parameters[n].value for n in names])
+            middle = (np.where(log, np.log(np.where(log, values, 1.0)), values) - first) / (last - first)
+            errors = np.array(self.distribution.errors)
+            sizes, axes = np.linalg.eigh(np.array(self.distribution.correlation) * np.outer(errors, errors))
+            root = axes * np.sqrt(np.maximum(sizes, 0.0))
+            shares = middle + rng.standard_normal((count, len(names))) @ root.T
+            shares = 1 - np.abs(1 - np.abs(shares) % 2)  # reflected at 0 and 1
+        drawn = first + shares * (last - first)
+        drawn = np.where(log, np.exp(drawn), drawn)
+        return [
+            dataclasses.replace(
+                self,
+                parameters={
+                    n: dataclasses.replace(p, value=float(v))
+                    for (n, p), v in zip(self.parameters.items(), row, strict=True)
+                },
+            )
+            for row in drawn
+        ]
 
     @property
     def delay(self) -> float:
@@ -113,7 +186,7 @@ class IdentifiedBody:
             for name, p in self.parameters.items()
         }
         parameters = {name: p for name, p in kept.items() if p.sets or not self.parameters[name].sets}
-        return dataclasses.replace(self, parameters=parameters, actuation="")
+        return dataclasses.replace(self, parameters=parameters, actuation="", distribution=None)
 
     def placed(self, placement: Placement, *, actuation: str = "") -> Placement:
         """A placement of the same robot with this body.
@@ -147,6 +220,9 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
     table: dict[str, Any] = {"format": body.format, "robot": body.robot}
     table |= {key: text for key in ("type", "actuation", "source") if (text := getattr(body, key))}
     table["parameters"] = {name: _known(parameter) for name, parameter in body.parameters.items()}
+    if body.distribution is not None:
+        rows = [list(row) for row in body.distribution.correlation]
+        table["distribution"] = {"errors": list(body.distribution.errors), "correlation": rows}
     try:
         path.write_text(toml_text(table), encoding="utf-8")
     except OSError as error:
@@ -166,7 +242,7 @@ def placed_with_body(placement: Placement, body: Path | None, *, actuation: str 
 def _known(parameter: IdentifiedParameter) -> dict[str, Any]:
     """The fields of a parameter that are not empty."""
     fields = dataclasses.asdict(parameter)
-    return {key: item for key, item in fields.items() if item not in (None, "", ())}
+    return {key: item for key, item in fields.items() if item not in (None, "", (), "linear")}
 
 
 def _beside(path: Path, name: str) -> str:

@@ -6,6 +6,9 @@ The same grammar serves identification, `--body`, conditions of trials and world
 |---|---|
 | `robot.NAME` | a parameter of the robot itself (`[parameters]` of its `robot.toml`) |
 | `mass.BODY` | mass of a body [kg]; its inertia scales along |
+| `com.BODY.x`, `.y`, `.z` | centre of mass of a body, in its frame [m] |
+| `inertia.BODY.alpha`, `.d1` to `.d3`, `.s12`, `.s13`, `.s23`, `.t1` to `.t3` | all ten numbers of its inertia |
+| `offset.BODY.x`, `.y`, `.z` | where the body begins in the frame of its parent [m]: the length of the parent |
 | `joint.JOINT.damping`, `.armature`, `.friction` | numbers of a joint, whatever drives it |
 | `drives.GROUP.FIELD` | an ideal drive's number |
 | `foot.friction` | sliding friction of the soles |
@@ -16,10 +19,11 @@ The same grammar serves identification, `--body`, conditions of trials and world
 | `camera.CAMERA.FIELD` | a number of a camera (`model.sensors.CameraSettings`), applied by `adjusted_cameras` |
 | `delay` | extra time from a command to the motor [s], applied by `sim.rollout`, which shifts the commands |
 | `zero.JOINT` | what the joint's encoder reads where the joint is at zero [rad], applied by `reality.twin` |
+| `channel.COLUMN.bias`, `.gain`, `.delay`, `.drift` | how a measured column reads, applied by `reality.observation` |
 
-BODY, JOINT, GROUP and CAMERA may be patterns (`*Tibia`). A relative adjustment multiplies the present value. Parameters
-of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a drive or a
-servo are checked once all are set:
+BODY, JOINT, GROUP, CAMERA and COLUMN may be patterns (`*Tibia`). A relative adjustment multiplies the present value.
+Parameters of the robot are set first, then the others in their order, and numbers of joints last. The numbers of a
+drive or a servo are checked once all are set:
 
     Placement(robot="ant", adjustments=(
         Adjustment(target="robot.L1_femur", value=0.9),
@@ -27,6 +31,16 @@ servo are checked once all are set:
     ))
 
 `scene.assemble` applies them.
+
+**Inertia.** The numbers of `inertia` change mass, centre of mass and inertia of a body together and are 0 where it is
+as in its files. Whatever they are, there is a rigid body with such an inertia (the log-Cholesky parameters of Rucker
+and Wensing, Smooth Parameterization of Rigid-Body Inertia, 2022), so that a search needs no conditions. With the
+pseudo-inertia J0 = L0 L0' of the body (L0 upper triangular), the new one is L0 U U' L0', and
+
+    U = exp(alpha) [[exp(d1), s12, s13, t1], [0, exp(d2), s23, t2], [0, 0, exp(d3), t3], [0, 0, 0, 1]]:
+
+alpha scales the mass by exp(2 alpha), d1 to d3 the extent along the axes, t1 to t3 shift the centre of mass in units of
+that extent. `com`, `inertia` and `offset` are for robots of any origin: `robot.toml`, MJCF and URDF.
 """
 
 from __future__ import annotations
@@ -52,6 +66,7 @@ from nutmeg.model.sensors import CameraSettings, load_cameras
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.physics import Physics
     from nutmeg.model.robot import Body, RobotSettings
@@ -95,15 +110,25 @@ def _float_fields(kind: type[Any]) -> tuple[str, ...]:
 
 JOINT_NUMBERS = ("damping", "armature", "friction")
 PHYSICS_NUMBERS = ("timestep", "impratio", *(f"contact.{n}" for n in ("friction", "solimp", "solref_0", "solref_1")))
+AXES = ("x", "y", "z")
+FLATNESS = 1e-4
+"""The least extent of a body whose inertia is searched, as a share of its second largest moment."""
+INERTIA_NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
+CHANNEL_NUMBERS = ("bias", "gain", "delay", "drift")
+"""Numbers of a measured channel (`reality.observation.ChannelModel`)."""
 CAMERA_NUMBERS = _float_fields(CameraSettings)
 """The numbers of a camera that can be set, and identified from pictures."""
 _GROUPED = {
+    "com": AXES,
+    "inertia": INERTIA_NUMBERS,
+    "offset": AXES,
     "joint": JOINT_NUMBERS,
     "drives": _float_fields(Drive),
     "servo": _float_fields(Servo),
     "gear": _float_fields(Gear),
     "flex": _float_fields(Flex),
     "camera": CAMERA_NUMBERS,
+    "channel": CHANNEL_NUMBERS,
 }
 _ALONE = {
     "foot": _float_fields(FootContact),
@@ -114,8 +139,12 @@ _ALONE = {
 _FORMS = {
     "robot": "robot.NAME",
     "mass": "mass.BODY",
+    "com": "com.BODY.AXIS",
+    "inertia": "inertia.BODY.NUMBER",
+    "offset": "offset.BODY.AXIS",
     "joint": "joint.JOINT.FIELD",
     "camera": "camera.CAMERA.FIELD",
+    "channel": "channel.COLUMN.FIELD",
     "delay": "delay",
     "zero": "zero.JOINT",
 }
@@ -154,8 +183,8 @@ class AdjustedRobot:
     """None for ideal drives."""
     joints: tuple[Adjustment, ...] = ()
     """Adjustments that `adjust_joints` makes once the joints are built."""
-    masses: tuple[Adjustment, ...] = ()
-    """Adjustments that `adjust_masses` makes once the bodies are read from a model file."""
+    bodies: tuple[Adjustment, ...] = ()
+    """Adjustments that `adjust_bodies` makes once the bodies are built or read from a model file."""
 
 
 def adjusted_robot(
@@ -242,7 +271,7 @@ class _Draft:
     blame: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """The targets that changed each of them, for error messages."""
     joints: list[Adjustment] = field(default_factory=list)
-    masses: list[Adjustment] = field(default_factory=list)
+    bodies: list[Adjustment] = field(default_factory=list)
 
     def apply(self, adjustment: Adjustment, target: Target) -> None:
         match target.family:
@@ -255,15 +284,15 @@ class _Draft:
                 self.parameters[target.name] = adjustment.of(values[target.name])
             case "mass":
                 self._mass(adjustment, target.name)
-            case "joint":
-                self.joints.append(adjustment)
+            case "com" | "inertia" | "offset" | "joint":
+                (self.joints if target.family == "joint" else self.bodies).append(adjustment)
             case "foot":
                 self._foot(adjustment)
             case "camera":
                 adjusted_cameras(self.robot, [adjustment])  # only checks it: cameras are no part of the physics
-            case "zero":  # of the encoder, not of the physics: commands and readings are shifted
+            case "zero" | "channel":  # of the measurement, not of the physics: commands and readings change
                 if adjustment.relative:
-                    raise ModelError(f"{adjustment.target} is an angle and cannot be relative.")
+                    raise ModelError(f"{adjustment.target} is a number of a measurement and cannot be relative.")
             case "delay":
                 if adjustment.relative or adjustment.of(0.0) < 0:
                     raise ModelError(f"delay is a time of 0 s or above, not relative; found {adjustment.value:g}.")
@@ -320,7 +349,7 @@ class _Draft:
 
     def _mass(self, adjustment: Adjustment, pattern: str) -> None:
         if self.robot.model.mjcf or self.robot.model.urdf:
-            self.masses.append(adjustment)
+            self.bodies.append(adjustment)
             return
         bodies = parts_of_type(self.robot, self.kind).body
         names = matching_names([pattern], [b.name for b in bodies], "body", f"target {adjustment.target!r}")
@@ -342,7 +371,7 @@ class _Draft:
                 gear={name: self._remade("gear", name, g) for name, g in actuation.gear.items()},
                 flex={name: self._remade("flex", name, f) for name, f in actuation.flex.items()},
             )
-        return AdjustedRobot(robot, self.parameters, actuation, tuple(self.joints), tuple(self.masses))
+        return AdjustedRobot(robot, self.parameters, actuation, tuple(self.joints), tuple(self.bodies))
 
     def _remade(self, family: str, name: str, group: Any) -> Any:  # noqa: ANN401 (any settings dataclass)
         changes = self.groups.get((family, name))
@@ -409,18 +438,103 @@ def adjust_joints(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> Non
                 joint.frictionloss = value
 
 
-def adjust_masses(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> None:
-    """Sets masses of bodies read from a model file; inertias scale along."""
+def adjust_bodies(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> None:
+    """Sets masses of bodies read from a model file (inertias scale along), then inertias and offsets of any bodies."""
     bodies = {b.name: b for b in spec.bodies if b.name != "world"}
+    changes: dict[str, list[tuple[Adjustment, Target]]] = {}
     for adjustment in adjustments:
-        pattern = parse_target(adjustment.target).name
-        model = spec.copy().compile()
-        for name in matching_names([pattern], bodies, "body", f"target {adjustment.target!r}"):
-            present = float(model.body(name).mass[0])
-            mass = adjustment.of(present)
-            if mass <= 0 or present <= 0:
-                raise ModelError(f"{adjustment.target} makes {present:g} kg of {name} {mass:g}; both must be above 0.")
-            scale_mass(bodies[name], mass / present)
+        target = parse_target(adjustment.target)
+        for name in matching_names([target.name], bodies, "body", f"target {adjustment.target!r}"):
+            if target.family == "mass":
+                _set_mass(spec, bodies[name], adjustment)
+            elif target.family == "offset":
+                axis = AXES.index(target.field)
+                bodies[name].pos[axis] = adjustment.of(float(bodies[name].pos[axis]))
+            else:
+                changes.setdefault(name, []).append((adjustment, target))
+    if not changes:
+        return
+    model = spec.copy().compile()
+    if spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE:
+        for name, body in bodies.items():  # or else what is set below would not count
+            if model.body(name).mass[0] > 0:
+                _set_inertia(body, pseudo_inertia(model, name))
+        spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
+    for name, wanted in changes.items():
+        if not model.body(name).mass[0] > 0:
+            raise ModelError(f"{wanted[0][0].target}: {name} has no mass, so it has no inertia to set.")
+        _set_inertia(bodies[name], _changed_inertia(pseudo_inertia(model, name), wanted))
+
+
+def _set_mass(spec: mujoco.MjSpec, body: mujoco.MjsBody, adjustment: Adjustment) -> None:
+    present = float(spec.copy().compile().body(body.name).mass[0])
+    mass = adjustment.of(present)
+    if mass <= 0 or present <= 0:
+        raise ModelError(f"{adjustment.target} makes {present:g} kg of {body.name} {mass:g}; both must be above 0.")
+    scale_mass(body, mass / present)
+
+
+def pseudo_inertia(model: mujoco.MjModel, body: str) -> Floats:
+    """The pseudo-inertia of a body in its frame, (4, 4): second moments, first moments and mass of its density."""
+    one = model.body(body)
+    mass, centre = float(one.mass[0]), np.array(one.ipos)
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, one.iquat)
+    axes = turn.reshape(3, 3)
+    inertia = axes @ np.diag(one.inertia) @ axes.T
+    second = np.trace(inertia) / 2 * np.eye(3) - inertia + mass * np.outer(centre, centre)
+    first = mass * centre[:, None]
+    return np.block([[second, first], [first.T, np.array([[mass]])]])
+
+
+def _changed_inertia(present: Floats, changes: list[tuple[Adjustment, Target]]) -> Floats:
+    """A pseudo-inertia, (4, 4), with another centre of mass, and with log-Cholesky numbers."""
+    mass = present[3, 3]
+    centre = present[:3, 3] / mass
+    numbers = dict.fromkeys(INERTIA_NUMBERS, 0.0)
+    moved = centre.copy()
+    for adjustment, target in changes:
+        if target.family == "com":
+            axis = AXES.index(target.field)
+            moved[axis] = adjustment.of(float(moved[axis]))
+        elif adjustment.relative:
+            raise ModelError(f"{adjustment.target} is 0 where a body is as in its files and cannot be relative.")
+        else:
+            numbers[target.field] = adjustment.of(0.0)
+    shift = np.eye(4)
+    shift[:3, 3] = moved - centre
+    here = shift @ present @ shift.T  # the same body, moved as a whole
+    if not any(numbers.values()):
+        return np.asarray(here)
+    sizes, axes = np.linalg.eigh(here)
+    sizes = np.maximum(sizes, FLATNESS * sizes[2])  # a flat body, or numbers that no body has, become a thin one
+    flipped = np.linalg.cholesky(((axes * sizes) @ axes.T)[::-1, ::-1])
+    root = flipped[::-1, ::-1]  # upper triangular, root @ root.T = here
+    d1, d2, d3 = (math.exp(numbers[name]) for name in ("d1", "d2", "d3"))
+    upper = math.exp(numbers["alpha"]) * np.array(
+        [
+            [d1, numbers["s12"], numbers["s13"], numbers["t1"]],
+            [0.0, d2, numbers["s23"], numbers["t2"]],
+            [0.0, 0.0, d3, numbers["t3"]],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
+    return np.asarray(root @ upper @ upper.T @ root.T)
+
+
+def _set_inertia(body: mujoco.MjsBody, pseudo: Floats) -> None:
+    """Gives a body the mass, centre of mass and inertia of a pseudo-inertia."""
+    mass = pseudo[3, 3]
+    centre = pseudo[:3, 3] / mass
+    second = pseudo[:3, :3] - mass * np.outer(centre, centre)
+    inertia = np.trace(second) * np.eye(3) - second
+    body.explicitinertial = True
+    body.mass, body.ipos = mass, centre
+    body.iquat = [1, 0, 0, 0]
+    body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
+    body.inertia = [0.0, 0.0, 0.0]
+    xx, yy, zz = np.diag(inertia)
+    body.fullinertia = [xx, yy, zz, inertia[0, 1], inertia[0, 2], inertia[1, 2]]
 
 
 def scale_mass(body: mujoco.MjsBody, factor: float) -> None:

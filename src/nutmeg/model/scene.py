@@ -37,8 +37,8 @@ from nutmeg.model.ode import prepare_ode
 from nutmeg.model.parameters import (
     AdjustedRobot,
     Adjustment,
+    adjust_bodies,
     adjust_joints,
-    adjust_masses,
     adjusted_ball,
     adjusted_physics,
     adjusted_robot,
@@ -357,7 +357,7 @@ def _add_robot(
         physics=physics,
         actuation=adjusted.actuation,
     )
-    adjust_masses(child, adjusted.masses)
+    adjust_bodies(child, adjusted.bodies)
     adjust_joints(child, adjusted.joints)
     if placement.held:
         _fix_root(child)

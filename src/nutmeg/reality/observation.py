@@ -12,6 +12,9 @@
 | `torso.roll`, `.pitch`, `.yaw` | orientation of the root about its own x, y and the vertical       | rad         |
 | `torso.rate_x`, `_y`, `_z`     | its mean angular velocity since the row before, in its own frame  | rad/s       |
 | `ball.x`, `.y`, `.z`           | position of the ball, where there is one                          | m           |
+| `rates.JOINT`                  | speed of a joint                                                  | rad/s       |
+| `torque.MOTOR`                 | torque of a motor, at the joint, in the physics step before       | N m         |
+| `current.MOTOR`                | current of a servo in the physics step before                     | A           |
 | `SENSOR.LABEL`                 | reading of a sensor without noise (`imu.gyro_x`, `LFsr.value`)    | its own     |
 
 The fitness is one of
@@ -47,9 +50,9 @@ Seed 000 measures its ant by gait speed. `sideways` subtracts a part of the way 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -57,6 +60,7 @@ from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.plugins import load_named
 from nutmeg.reality.behaviour import Behaviour
+from nutmeg.sim.rollout import DRIVE_SERIES
 from nutmeg.sim.sensing import RECORDED_SENSOR_TYPES, sensor_labels
 from nutmeg.sim.trace import POSE_LABELS
 
@@ -64,6 +68,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from nutmeg.base.arrays import Floats, Indices
+    from nutmeg.model.parameters import Adjustment
     from nutmeg.model.tables import RobotTable
     from nutmeg.reality.twin import Trial, Twin
     from nutmeg.sim.rollout import Rollout
@@ -82,6 +87,8 @@ def column_units(table: RobotTable, *, ball: bool = False) -> dict[str, str]:
         units |= {f"torso.{rate}": "rad/s" for rate in TORSO_RATES}
     if ball:
         units |= {f"ball.{axis}": "m" for axis in BALL_AXES}
+    units |= {f"rates.{joint}": "rad/s" for joint in table.joints}
+    units |= {f"{kind}.{motor}": unit for kind, unit in (("torque", "N m"), ("current", "A")) for motor in table.motors}
     for sensor in table.sensors:
         if sensor.type in RECORDED_SENSOR_TYPES:
             for label in sensor_labels(sensor, table.joints):
@@ -92,8 +99,8 @@ def column_units(table: RobotTable, *, ball: bool = False) -> dict[str, str]:
 
 
 def sensors_in(columns: Sequence[str], table: RobotTable) -> tuple[str, ...]:
-    """The sensors that must be recorded for some columns."""
-    names = {sensor.name for sensor in table.sensors}
+    """The sensors, and series of joints and motors, that must be recorded for some columns."""
+    names = {*DRIVE_SERIES, *(sensor.name for sensor in table.sensors)}
     return tuple(dict.fromkeys(owner for column in columns if (owner := column.rpartition(".")[0]) in names))
 
 
@@ -118,8 +125,44 @@ def _series(rollout: Rollout, column: str, table: RobotTable) -> Floats:
         return angular_rates(rollout.times, rollout.pose[..., 3:7])[..., TORSO_RATES.index(label)]
     if owner == "torso" and rollout.pose is not None:
         return roll_pitch_yaw(rollout.pose[..., 3:7])[..., TORSO_ANGLES.index(label)]
+    if owner in DRIVE_SERIES:
+        return rollout.sensors[owner][..., (table.joints if owner == "rates" else table.motors).index(label)]
     sensor = next(s for s in table.sensors if s.name == owner)
     return rollout.sensors[owner][..., sensor_labels(sensor, table.joints).index(label)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelModel:
+    """How measured columns read what happens: y(t) = gain x(t (1 + drift) - delay) + bias, (N, columns) each."""
+
+    bias: Floats
+    """In the unit of the column."""
+    gain: Floats
+    delay: Floats
+    """How old a value is when it is logged [s]."""
+    drift: Floats
+    """The share by which the clock of the log is slow: after t seconds of it, t (1 + drift) have passed."""
+
+    @classmethod
+    def of(
+        cls, twin: Twin, candidates: ArrayLike, conditions: Sequence[Adjustment], columns: Sequence[str]
+    ) -> Self | None:
+        """That of candidates (N, k) of a twin; None if all columns are read as they are."""
+        numbers = twin.channel_numbers(candidates, tuple(conditions), columns)
+        return None if numbers is None else cls(**numbers)
+
+    def read(self, times: Floats, series: Floats, at: Floats) -> Floats:
+        """What is read at the times of a log (K,), (N, K, columns), of series (N, T, columns) at times (T,) [s].
+
+        Before the first row, and after the last, series have the values of these.
+        """
+        wanted = np.clip(at[:, None] * (1 + self.drift[:, None]) - self.delay[:, None], times[0], times[-1])
+        after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
+        share = (wanted - times[after - 1]) / (times[after] - times[after - 1])
+        first, second = (np.take_along_axis(series, rows, axis=1) for rows in (after - 1, after))
+        # On a row its neighbour plays no part, which may be missing after the end of a simulation.
+        between = np.where(share == 0, first, np.where(share == 1, second, first + share * (second - first)))
+        return np.asarray(self.gain[:, None] * between + self.bias[:, None])
 
 
 def roll_pitch_yaw(quaternions: Floats) -> Floats:
@@ -404,7 +447,13 @@ class Watch:
         columns = self.columns(twin.table)
         observe = sensors_in(tuple(columns), twin.table)
         rollouts = twin.simulate(rows, trials, observe=observe, fallen=self._fallen(twin), work=self.work)
-        return [self.behaviour(rollout, twin.table) for rollout in rollouts]
+        seen = [self.behaviour(rollout, twin.table) for rollout in rollouts]
+        for number, (trial, rollout) in enumerate(zip(trials, rollouts, strict=True)):
+            model = ChannelModel.of(twin, rows, trial.conditions, seen[number].columns)
+            if model is not None and seen[number].series is not None:
+                series = model.read(rollout.times, np.asarray(seen[number].series), rollout.times)
+                seen[number] = replace(seen[number], series=series)
+        return seen
 
     def _fallen(self, twin: Twin) -> float | None:
         return self.fallen if twin.table.root >= 0 else None

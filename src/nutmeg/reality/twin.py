@@ -30,7 +30,7 @@ import numpy as np
 from nutmeg.base.errors import ModelError, UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.actuation.settings import matching_names
-from nutmeg.model.parameters import Adjustment, parse_target
+from nutmeg.model.parameters import CHANNEL_NUMBERS, Adjustment, parse_target
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
@@ -55,8 +55,10 @@ TIMESTEP_TARGET = "physics.timestep"
 """Target of the length of a physics step [s]."""
 ZERO_TARGETS = "zero."
 """Prefix of the targets of joint zeros [rad]."""
-NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS)
-"""Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or pictures change."""
+CHANNEL_TARGETS = "channel."
+"""Prefix of the targets of measured channels."""
+NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS, CHANNEL_TARGETS)
+"""Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or what is measured changes."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
@@ -153,7 +155,7 @@ class Twin:
         Args:
             candidates: (n, k) in SI units, in the order of the space.
             trials: m of them.
-            observe: names of sensors to record.
+            observe: names of sensors and of `sim.rollout.DRIVE_SERIES` to record.
             fallen: the robot is down when the cosine of its tilt is below this (`sim.rollout`).
             work: whether the work of the motors is added up.
 
@@ -182,6 +184,35 @@ class Twin:
         every = _ordered((*self.settings.adjustments, *self.adjustments(candidate)))
         physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
         return _scene(self.settings, physical, visuals=True)
+
+    def channel_numbers(
+        self, candidates: ArrayLike, conditions: tuple[Adjustment, ...], columns: Sequence[str]
+    ) -> dict[str, Floats] | None:
+        """The numbers of the measured columns for each candidate, (n, columns) by name; None if nothing sets any."""
+        every = [
+            [a for a in (*self.settings.adjustments, *conditions, *self.adjustments(one)) if _of_channel(a)]
+            for one in np.atleast_2d(np.asarray(candidates, float))
+        ]
+        if not any(every):
+            return None
+        names = list(columns)
+        found = {n: np.full((len(every), len(names)), float(n == "gain")) for n in CHANNEL_NUMBERS}
+        for row, adjustments in enumerate(every):
+            for one in adjustments:
+                target = parse_target(one.target)
+                where = f"target {one.target!r}"
+                for column in matching_names([target.name], names, "compared column", where):
+                    found[target.field][row, names.index(column)] = one.value
+        return found
+
+    @property
+    def largest_drift(self) -> float:
+        """The most by which a candidate may let a measured channel's clock run slow, as a share; 0 or more."""
+        given = [a.value for a in self.settings.adjustments if a.target.endswith(".drift")]
+        searched = [
+            one.high for name, one in self.searched.items() if any(t.endswith(".drift") for t in one.targets(name))
+        ]
+        return max([0.0, *given, *searched])
 
     def _simulate(
         self,
@@ -239,6 +270,7 @@ class Twin:
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
         switched = trials[0].powered is not None
+        volts = [trial.voltage for trial in trials if trial.voltage is not None]
         zeros = np.stack([self._zeros(rows[job.number], job.trial.conditions) for job in jobs])
         position = np.array(self.table.drives) == "position"
         shifts = np.where(position, zeros[:, self.table.motor_joints], 0.0)
@@ -249,6 +281,7 @@ class Twin:
                 values=np.stack([_longer(trial.commands, longest) for trial in trials]) - shifts[:, None],
                 period=trials[0].period,
                 powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
+                voltage=np.stack([_longer(v, longest) for v in volts]) if volts else None,
                 delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
                 rows=np.array([len(trial) for trial in trials]),
             ),
@@ -275,6 +308,10 @@ class Twin:
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
         return next((a.value for a in reversed(every) if a.target == DELAY_TARGET), 0.0)
+
+
+def _of_channel(adjustment: Adjustment) -> bool:
+    return adjustment.target.startswith(CHANNEL_TARGETS)
 
 
 @dataclass(frozen=True)
@@ -333,12 +370,12 @@ def _alike(trials: Sequence[Trial]) -> list[list[int]]:
     """Numbers of trials that can share a batch."""
     groups: dict[object, list[int]] = {}
     for index, trial in enumerate(trials):
-        groups.setdefault((trial.period, trial.powered is not None), []).append(index)
+        groups.setdefault((trial.period, trial.powered is None, trial.voltage is None), []).append(index)
     return list(groups.values())
 
 
 def _longer(commands: Floats, rows: int) -> Floats:
-    """Commands filled up to a number of rows; what is added is never given."""
+    """Commands, or voltages, filled up to a number of rows; what is added is never given."""
     return np.concatenate([commands, np.repeat(commands[-1:], rows - len(commands), axis=0)])
 
 
@@ -374,7 +411,9 @@ def _stacked(starts: list[StartState | None], table: RobotTable) -> StartState |
 
 def _nothing(scene: Scene, table: RobotTable, trial: Trial, count: int, watched: _Watched) -> Rollout:
     """The rollout of candidates that cannot be built: no frames, all diverged."""
-    widths = {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors if s.name in watched.sensors}
+    widths = {"rates": len(table.joints), "torque": len(table.motors), "current": len(table.motors)}
+    widths |= {s.name: len(sensor_labels(s, table.joints)) for s in table.sensors}
+    widths = {name: widths[name] for name in watched.sensors}
     shape = (count, len(trial))
     return Rollout(
         times=np.arange(len(trial), dtype=float) * trial.period,
@@ -423,6 +462,8 @@ class Trial:
     """Where the robot is at row 0; without it, in its pose, at rest."""
     powered: Bools | None = None
     """Whether the motors have power, (T,); always without it."""
+    voltage: Floats | None = None
+    """Recorded voltage of the motors' supply in each period, (T,) [V]; that of the battery without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 
@@ -436,6 +477,10 @@ class Trial:
             raise UsageError(f"trial {self.name!r}: the command of motor {motor} in row {row} is not a number.")
         if not (math.isfinite(self.period) and self.period > 0):
             raise UsageError(f"trial {self.name!r} has a period of {self.period} s; it must be above 0.")
+        if self.voltage is not None and (
+            self.voltage.shape != (len(self.commands),) or not (np.isfinite(self.voltage) & (self.voltage > 0)).all()
+        ):
+            raise UsageError(f"trial {self.name!r}: `voltage` must be a number above 0 V in every row.")
         if self.powered is not None and self.powered.shape != (len(self.commands),):
             raise UsageError(
                 f"trial {self.name!r}: `powered` has the shape {self.powered.shape}; needed is one per row."

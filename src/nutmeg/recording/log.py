@@ -114,7 +114,7 @@ def _csv_log(path: Path, mapping: CsvMap) -> Log:
             if values:
                 times.append(time)
                 rows.append(values)
-    return _in_memory(path, [part.channel for part in mapping.channels], np.array(times), np.array(rows), events)
+    return log_in_memory(path, [part.channel for part in mapping.channels], np.array(times), np.array(rows), events)
 
 
 def _parquet_log(path: Path) -> Log:
@@ -131,10 +131,10 @@ def _parquet_log(path: Path) -> Log:
     channels = [
         Channel(name=name, labels=_labels(group), unit=CHANNEL_UNITS.get(name, "")) for name, group in groups.items()
     ]
-    return _in_memory(path, channels, values["time"], np.stack([values[c] for c in columns], axis=-1), ())
+    return log_in_memory(path, channels, values["time"], np.stack([values[c] for c in columns], axis=-1), ())
 
 
-def _in_memory(
+def log_in_memory(
     path: Path,
     channels: Sequence[Channel],
     times: Floats,

@@ -20,14 +20,8 @@ The method needs no residuals but their inner products, a k by k matrix a round.
 that a resumed search goes on exactly. `scipy.optimize.least_squares` evaluates one candidate at a time and takes
 differences near the rounding error, which stick and slip make meaningless.
 
-Losses:
-
-| loss       | value                      | how                                                                  |
-|------------|----------------------------|----------------------------------------------------------------------|
-| `root`     | root of the sum of squares | plain                                                                |
-| `squares`  | sum of squares             | plain                                                                |
-| `absolute` | sum of absolute residuals  | squares with weights 1 / (abs(r) + s mean(abs(r))), renewed each     |
-|            |                            | round; s falls from 1 to 0.1 as the descent becomes slow             |
+Losses other than squares (`search.losses`) are squares with the weights psi(r) / r, renewed each round. Those of
+absolute residuals are smoothed, 1 / (abs(r) + s mean(abs(r))), and s falls from 1 to 0.1 as the descent becomes slow.
 """
 
 from __future__ import annotations
@@ -40,13 +34,13 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import above, at_least, check_bounds
+from nutmeg.search.losses import Loss, loss_values, loss_weights
 from nutmeg.search.searchers import CmaEs, CmaEsSettings, Searcher
 from nutmeg.search.space import Dimension, Space
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools
 
-Loss = Literal["root", "squares", "absolute"]
 DAMPING_FACTORS = np.array([1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0])
 """Dampings that are tried in a round, as multiples of the last good one."""
 FIRST_DAMPING = 0.1
@@ -115,18 +109,13 @@ class LeastSquares(Searcher):
         """Values (N,) of residuals (N, rows); where slopes are taken also the products of their differences, (N, N)."""
         if found.ndim == 1:  # all failed
             return found, None
-        if self.loss == "absolute":
-            values = np.abs(found).sum(axis=1)
-        else:
-            squares = np.einsum("ir,ir->i", found, found)
-            values = np.sqrt(squares) if self.loss == "root" else squares
+        values = loss_values(self.loss, found)
         if self._phase != "slopes" or not np.isfinite(values[0]):
             return values, None
         rows = np.vstack([found[:1], found[1:] - found[0]])
         rows[~np.isfinite(values)] = 0.0  # a neighbour that failed tells nothing about its axis
-        if self.loss == "absolute":
-            size = np.abs(found[0])
-            rows = rows / np.sqrt(size + self._smoothing * size.mean() + 1e-300)
+        if self.loss not in ("root", "squares"):
+            rows = rows * np.sqrt(loss_weights(self.loss, found[0], self._smoothing))
         # einsum sums in one order whatever the number of threads, which a library for matrices need not do.
         return values, np.einsum("ir,jr->ij", rows, rows)
 

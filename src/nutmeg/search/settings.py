@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import at_least, check_bounds
-from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings, Loss
+from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings
+from nutmeg.search.losses import Loss
 from nutmeg.search.response_fit import ResponseFit, ResponseFitSettings
 from nutmeg.search.searchers import (
     CmaEs,
@@ -69,7 +70,8 @@ class SearchSettings:
             if loss is None:
                 raise UsageError(
                     f"{chosen} works with the differences of series, and what is minimised here is not made of them. "
-                    "Choose cma-es, genetic or evolution-strategy, or the distance rms, mean_absolute or joint_error."
+                    "Choose cma-es, genetic or evolution-strategy, or the distance rms, huber, soft_l1, mean_absolute "
+                    "or joint_error."
                 )
             if chosen == "least-squares":
                 return LeastSquares(space, self.least_squares, rng, loss=loss)

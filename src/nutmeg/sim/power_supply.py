@@ -11,6 +11,9 @@ brought up to date once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
+- *Firmware*: with a dead zone z and a least output m, the voltage for an error e is p e (1 - z / |e|), and 0 within the
+  zone, but at least m U; it acts as another gain p. Where the firmware sets a share of the supply (`pwm`), its gains
+  fall and rise with the voltage. A recorded voltage of the supply may be given (`measured`): then it does not sag.
 - *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
   the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
   torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
@@ -122,6 +125,10 @@ class PowerSupply:
         self._sags = bool(self._inside.any())
         self._share = np.array([[s.output_limit for s in n.servos] for n in each])
         self._gains = worlds.batch.expand("actuator_gainprm")
+        self._pwm = np.array([[s.pwm for s in n.servos] for n in each])
+        self._firmware = _Firmware.of(worlds, table, [n.servos for n in each])
+        self.measured: Floats | None = None
+        """The recorded voltage of the supply, (N,) [V]; None where it follows from the load."""
         rubs = any(s.rubs_under_load for n in each for s in n.servos)
         self._friction = ServoFriction(worlds, dofs, [n.servos for n in each]) if rubs else None
         self._full = self._gains[:, self._motors].copy()
@@ -144,9 +151,12 @@ class PowerSupply:
         current = torque / constant
         power = current * (resistance * current + constant * rates)
         self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self._open
-        if self._sags:
+        if self.measured is not None:
+            self.voltage[:] = self.measured
+        elif self._sags:
             self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
-        if self._sags or not np.array_equal(self.stiffness, self._given):
+        changes = self._sags or self.measured is not None or self._firmware is not None
+        if changes or not np.array_equal(self.stiffness, self._given):
             self._give(constant, resistance)
         if self._friction is not None:
             self._friction.sample(torque, rates)
@@ -155,12 +165,44 @@ class PowerSupply:
         """Sets the firmware's gains and the limit of the voltage."""
         braking = constant**2 / resistance
         new = self._full.copy()
-        new[..., P_GAIN] *= self.stiffness
-        new[..., I_GAIN] *= self.stiffness
-        new[..., D_GAIN] = self.stiffness * (new[..., D_GAIN] - braking) + braking
+        scale = self.stiffness
+        if self._pwm.any():
+            scale = scale * np.where(self._pwm, (self.voltage / self._open)[:, None], 1.0)
+        new[..., P_GAIN] *= scale
+        if self._firmware is not None:  # the gain in volts, not in torque
+            volts = new[..., P_GAIN] * resistance / constant
+            new[..., P_GAIN] *= self._firmware.gain_factors(volts, self.voltage)
+        new[..., I_GAIN] *= scale
+        new[..., D_GAIN] = scale * (new[..., D_GAIN] - braking) + braking
         new[..., LIMIT] = self.stiffness * self._share * self.voltage[:, None]
         self._gains[:, self._motors] = new
         self._given = self.stiffness.copy()
+
+
+@dataclass(frozen=True)
+class _Firmware:
+    """Dead zones and least outputs of some servos, (N, motors) each or (1, motors) where all worlds are alike."""
+
+    worlds: Worlds
+    table: RobotTable
+    dead_zone: Floats
+    min_output: Floats
+
+    @classmethod
+    def of(cls, worlds: Worlds, table: RobotTable, servos: Sequence[Sequence[Servo]]) -> _Firmware | None:
+        """None if no servo has any."""
+        zones, outputs = (
+            np.array([[getattr(s, n) for s in row] for row in servos]) for n in ("dead_zone", "min_output")
+        )
+        return cls(worlds, table, zones, outputs) if zones.any() or outputs.any() else None
+
+    def gain_factors(self, gains: Floats, voltage: Floats) -> Floats:
+        """What the gains [V/rad] are multiplied by at the present errors, (N, motors)."""
+        table = self.table
+        angles = self.worlds.qpos[:, table.angles[table.motor_joints]]
+        error = np.maximum(np.abs(self.worlds.batch.ctrl[:, table.commands] - angles), 1e-12)
+        least = self.min_output * voltage[:, None] / np.maximum(gains * error, 1e-12)
+        return np.where(error > self.dead_zone, np.maximum(1 - self.dead_zone / error, least), 0.0)
 
 
 @dataclass(frozen=True)
@@ -173,11 +215,11 @@ class _Numbers:
 
 
 def changes_with_load(actuation: Actuation | None) -> bool:
-    """Whether there are servos that depend on their load: a battery that sags, friction under load."""
+    """Whether there are servos that depend on their state: a battery that sags, friction under load, firmware."""
     if actuation is None or actuation.printed:
         return False
     sags = bool(actuation.servo) and actuation.battery.resistance > 0
-    return sags or any(servo.rubs_under_load for servo in actuation.servo.values())
+    return sags or any(servo.needs_supply for servo in actuation.servo.values())
 
 
 def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
@@ -192,6 +234,16 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
 
 
+def servo_currents(worlds: Worlds, robot: str) -> Floats:
+    """The current of each servo for each N m at its joint, (N, motors) [A/(N m)]; other drives are an error."""
+    table = worlds.robot(robot).table
+    rows = []
+    for actuation in worlds.actuations(robot):
+        numbers = _power_numbers(actuation, table)
+        rows.append([1 / (s.constant(numbers.voltage) * s.efficiency) for s in numbers.servos])
+    return np.array(rows)
+
+
 NEARLY_ZERO = 1e-9
 """Stands for zero in numbers by which the engine divides."""
 
@@ -203,14 +255,15 @@ class MotorFeed:
         worlds: where the robot is.
         robot: its name in the scene.
         releases: whether the motors are ever released.
+        supplied: whether the voltage of their supply was recorded.
     """
 
-    def __init__(self, worlds: Worlds, robot: str, *, releases: bool) -> None:
+    def __init__(self, worlds: Worlds, robot: str, *, releases: bool, supplied: bool = False) -> None:
         table = worlds.robot(robot).table
         model = worlds.scene.model
         motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
         self._motors = slice_or_list(motors)
-        self.every_cycle = any(changes_with_load(one) for one in worlds.actuations(robot))
+        self.every_cycle = supplied or any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors depend on their load, so that `sample` must be called in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
         self._field: Floats | None = None
@@ -223,9 +276,10 @@ class MotorFeed:
         self._field = worlds.batch.expand("actuator_gainprm" if self._servos else "actuator_forcerange")
         self._normal = self._field[:, self._motors].copy()
 
-    def sample(self, time: float, powered: Bools | None) -> None:
-        """Powers the motors of the worlds in `powered`, (N,), and releases the others."""
+    def sample(self, time: float, powered: Bools | None, voltage: Floats | None = None) -> None:
+        """Powers the motors of the worlds in `powered`, (N,), with a recorded voltage (N,), and releases the others."""
         if self._supply is not None:
+            self._supply.measured = voltage
             self._supply.sample(time)
         if self._field is None or powered is None:
             return

@@ -17,18 +17,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+import mujoco
 import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
-from nutmeg.sim.power_supply import MotorFeed
+from nutmeg.sim.power_supply import MotorFeed, servo_currents
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -38,8 +39,12 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=np.generic)
 
+SLEW_LIMIT = 1
+"""Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`."""
 CHUNK_BYTES = 16e6
 """About how much memory the engine's records and controls of a chunk may take [B]."""
+DRIVE_SERIES = ("rates", "torque", "current")
+"""What can be recorded of joints and motors: speeds, torques, and the currents of servos."""
 CHUNK_SECONDS = 0.5
 """The longest chunk where robots may fall, as only its end stops them [s]."""
 
@@ -56,7 +61,8 @@ class Rollout:
     pose: Floats | None
     """Place and quaternion of the root, (N, T, 7); None for a robot that is bolted down."""
     sensors: Mapping[str, Floats]
-    """Measurements by sensor, (N, T, width); one physics step old, without noise."""
+    """Measurements by sensor, (N, T, width); one physics step old, without noise. `rates` has the speeds of the joints
+    [rad/s], `torque` and `current` those of the motors, at the joint, in the physics step before the row [N m, A]."""
     commands: Floats
     """(N, T, motors), as given."""
     frames: Indices
@@ -86,6 +92,8 @@ class CommandSeries:
     """Whether the motors have power, (T,) or (N, T); None for always."""
     delay: ArrayLike = 0.0
     """Time by which commands reach the motors later, one for all or (N,) [s]."""
+    voltage: ArrayLike | None = None
+    """Recorded voltage of the servos' supply, (T,) or (N, T) [V]; None for that of the battery."""
     rows: ArrayLike | None = None
     """Number of rows of each world, (N,); None for all T."""
 
@@ -107,7 +115,7 @@ def roll_out(
         robot: its name.
         series: the commands.
         start: the robot's state at row 0; without it, that of the scene.
-        observe: names of sensors to record: encoder, imu, force and switch.
+        observe: names of sensors to record (encoder, imu, force and switch), and of `DRIVE_SERIES`.
         fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
         work: whether the work of the motors is added up.
     """
@@ -144,6 +152,9 @@ class _Run:
         if series.powered is not None:
             self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
+        self.voltage = None
+        if series.voltage is not None:
+            self.voltage = _spread("voltage", np.asarray(series.voltage, float), (worlds.count, self.length))
         if work and (is_ode(worlds.scene.model) or "velocity" in self.table.drives):
             # The engine solves for the motion of such drives; the force it names beforehand is not what they exert.
             raise UsageError(
@@ -157,8 +168,9 @@ class _Run:
         worlds, table = self.worlds, self.table
         if fallen is not None and table.root < 0:
             raise UsageError(f"{self.robot} is bolted to the world: it cannot fall.")
-        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None)
-        sensors = observations(worlds, self.robot, observe)
+        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None, supplied=self.voltage is not None)
+        self.drives = self._drive_series(observe)
+        sensors = observations(worlds, self.robot, [name for name in observe if name not in DRIVE_SERIES])
         data = worlds.batch.bind("sensordata")
         set_start_state(worlds, self.robot, start)
         self.before = worlds.batch.ctrl[:, table.commands].copy()
@@ -172,17 +184,42 @@ class _Run:
         self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
         self.diverged = np.asarray(self.warnings.sum(axis=1) > 0)  # a start that no robot can be in
         self.frames = np.where(self.diverged, 0, self.rows)
+        for series, read in self.drives.values():
+            series[:, 0] = read(worlds.batch.bind("qvel"), worlds.batch.bind("actuator_force"))
         self._note(0, np.arange(count), worlds.qpos[:, None], data[:, None], fallen)
         self.warned = self.warnings.sum(axis=1)
         row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
         while len(alive := np.flatnonzero(self.frames > row + 1)):
             if feed.every_cycle or self.powered is not None:
-                feed.sample(row * self.period, None if self.powered is None else self.powered[:, row])
+                powered, voltage = (None if one is None else one[:, row] for one in (self.powered, self.voltage))
+                feed.sample(row * self.period, powered, voltage)
             size = min(most, int(self.frames[alive].max()) - 1 - row, self._until_switch(row))
             self._advance(row, size, alive, fallen)
             row += size
         feed.restore()
         return self._result(sensors)
+
+    def _drive_series(self, observe: Sequence[str]) -> dict[str, tuple[Floats, Callable[..., Floats]]]:
+        """What is recorded of joints and motors: the series, (N, T, width), and how they are read from the engine."""
+        worlds, table, found = self.worlds, self.table, {}
+        motors = [worlds.scene.model.actuator(f"{table.name}/{motor}").id for motor in table.motors]
+        wanted = [name for name in DRIVE_SERIES if name in observe]
+        if set(wanted) - {"rates"} and (is_ode(worlds.scene.model) or "velocity" in table.drives):
+            raise UsageError(f"{self.robot} has velocity drives, whose torque is not known; compare other columns.")
+        for name in wanted:
+            factor = servo_currents(worlds, self.robot) if name == "current" else np.ones((worlds.count, 1))
+            width = len(table.joints if name == "rates" else table.motors)
+
+            def read(
+                rates: Floats, forces: Floats, ids: Indices | None = None, *, name: str = name, factor: Floats = factor
+            ) -> Floats:
+                if name == "rates":
+                    return np.asarray(rates[..., table.rates])
+                scale = factor if ids is None else factor[ids]
+                return np.asarray(forces[..., motors] * (scale if forces.ndim == 2 else scale[:, None]))
+
+            found[name] = (np.full((worlds.count, self.length, width), np.nan), read)
+        return found
 
     def _chunk(self, fallen: float | None = None) -> int:
         """Number of rows in a chunk."""
@@ -206,6 +243,9 @@ class _Run:
             out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
         if self.work is not None:
             out |= {name: np.empty((len(alive), steps, model.nv)) for name in ("qfrc_actuator", "qvel")}
+        if self.drives:
+            out["qvel"] = np.empty((len(alive), steps, model.nv))
+            out["actuator_force"] = np.empty((len(alive), steps, model.nu))
         if self.worlds.has_callback:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
@@ -223,6 +263,9 @@ class _Run:
             used = np.abs(out["qfrc_actuator"] * out["qvel"]).sum(axis=-1)  # the only motors are the robot's
             total = self.work[alive, row, None] + model.opt.timestep * np.cumsum(used, axis=1)
             self.work[alive, row + 1 : row + 1 + size] = total[:, rows]
+        for series, read in self.drives.values():
+            found = read(out["qvel"][:, rows], out["actuator_force"][:, rows], alive)
+            series[alive, row + 1 : row + 1 + size] = found
         self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
 
     def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
@@ -267,10 +310,32 @@ class _Run:
         values = self._command_at(now)
         if part.any():  # in a step in which a command arrives, the mean over the step of what the motors take
             low, high = self._range()
-            earlier = np.clip(self._command_at(now - 1), low, high)
-            values = (1 - part) * np.clip(values, low, high) + part * earlier
+            earlier, values = np.clip(self._command_at(now - 1), low, high), np.clip(values, low, high)
+            mean = (1 - part) * values + part * earlier
+            values = self._slewed(earlier, values, mean)
         control[:, :, self.table.commands] = values
         return control
+
+    def _slewed(self, earlier: Floats, values: Floats, mean: Floats) -> Floats:
+        """Commands of position drives whose set-points move no faster than a limit: the set-points, (N, steps, motors).
+
+        The mean command of a step would not do for them: a set-point that has far to go moves as far for a part of the
+        way, so that it would seem to start at once or a whole step later.
+        """
+        from nutmeg.sim.setpoints import move_setpoints  # a compiler that reports of fits can do without
+
+        batch, table = self.worlds.batch, self.table
+        model = self.worlds.scene.model
+        motors = np.array([model.actuator(f"{table.name}/{m}").id for m in table.motors])
+        limited = (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID) & (table.setpoints >= 0)
+        if not limited.any():
+            return mean
+        most = batch.expand("actuator_dynprm")[:, motors, SLEW_LIMIT] * model.opt.timestep
+        limited = limited & (most > 0)
+        setpoints = np.where(limited, batch.act[:, np.maximum(table.setpoints, 0)], 0.0)
+        part = self.delay - np.floor(self.delay)
+        slewed = move_setpoints(setpoints, earlier, values, most, part)
+        return np.where(limited[:, None], slewed, mean)
 
     def _range(self) -> tuple[Floats, Floats]:
         """The lowest and highest command of each motor, (motors,) each."""
@@ -296,12 +361,15 @@ class _Run:
         ball = self.seen[:, :, first + len(table.angles) :].copy()
         if self.work is not None:
             self.work[over] = np.nan
+        for series, _ in self.drives.values():
+            series[over] = np.nan
         return Rollout(
             times=np.arange(self.length, dtype=float) * self.period,
             joints=table.joints,
             angles=angles,
             pose=self.seen[:, :, :7].copy() if table.root >= 0 else None,
-            sensors={name: see(angles, self.data) for name, see in sensors.items()},
+            sensors={name: see(angles, self.data) for name, see in sensors.items()}
+            | {name: series for name, (series, _) in self.drives.items()},
             commands=self.commands,
             frames=self.frames,
             diverged=self.diverged,

@@ -110,7 +110,7 @@ class Worlds:
         given, name = np.asarray(values, float), self.robot(robot).table.name
         if given.shape not in ((), (1,), (self.count,)):
             raise ModelError(f"{target} has the shape {given.shape}; needed is ({self.count},).")
-        if parse_target(target).family in ("camera", "delay"):
+        if parse_target(target).family in ("camera", "delay", "zero", "channel"):
             raise ModelError(f"{target} cannot be varied: it is no number of the physics.")
         built: dict[tuple[int, float], Scene] = {}
         scenes = []

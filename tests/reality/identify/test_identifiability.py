@@ -20,6 +20,7 @@ from nutmeg.reality.identify.identifiability import (
 from nutmeg.reality.identify.identifiability import (
     assess_identifiability as assess,
 )
+from nutmeg.search.losses import Loss, loss_weights
 from nutmeg.search.space import Dimension, Space
 
 Noise = Callable[[np.random.Generator, int], Floats]
@@ -273,3 +274,30 @@ def test_wrong_questions_are_refused() -> None:
         small().interval("gains")
     with pytest.raises(ValueError, match="width"):
         Thresholds(width=1.5)
+
+
+@pytest.mark.parametrize("loss", ["huber", "soft_l1", "absolute"])
+def test_intervals_of_robust_fits_cover_with_outliers_and_series_of_different_noise(loss: Loss) -> None:
+    rng = np.random.default_rng(5)
+    design = np.stack([np.ones_like(TIMES), np.sin(3 * TIMES)], axis=1)
+    noise = np.repeat([0.05, 0.2], len(TIMES))  # two series of a trial
+    both = np.concatenate([design, design])
+    space, held = cube("ab"), []
+    for _ in range(150):
+        errors = noise * rng.standard_normal(len(noise))
+        hit = rng.random(len(noise)) < 0.05
+        data = both @ [1.0, -0.5] + np.where(hit, 3 * rng.standard_normal(len(noise)), errors)
+        best = _m_estimate(both, data, loss)
+        series = lambda c, data=data: list(np.split(c @ both.T - data, 2, axis=1))  # noqa: E731
+        found = assess(space, curvature=curvature(series, space, best, loss=loss))
+        held.append([found.low[i] <= truth <= found.high[i] for i, truth in enumerate((1.0, -0.5))])
+    assert 0.82 <= np.mean(held) <= 0.97
+
+
+def _m_estimate(design: Floats, data: Floats, loss: Loss) -> Floats:
+    """The minimum of a robust loss of a linear model, by weighted squares."""
+    at = np.linalg.lstsq(design, data, rcond=None)[0]
+    for _ in range(60):
+        root = np.sqrt(loss_weights(loss, design @ at - data, 1e-3))
+        at = np.linalg.lstsq(design * root[:, None], data * root, rcond=None)[0]
+    return at

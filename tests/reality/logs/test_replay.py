@@ -154,3 +154,42 @@ def test_what_does_not_fit_the_log_is_named(
     settings = dataclasses.replace(config, **changes)  # type: ignore[arg-type]
     with pytest.raises(kind, match=text):
         read_log(tmp_path / "slow.csv", settings, twin_of(config))
+
+
+def test_a_range_of_a_recording_is_used_alone_and_one_that_is_empty_is_refused(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    bench.log(tmp_path / "a.csv", TIMES + 5, np.sin(TIMES), 0.3 + TIMES, np.ones(100, bool))
+
+    def ranged(*span: float) -> IdentifySettings:
+        recordings = dataclasses.replace(config.recordings, ranges={"a.*": span})  # type: ignore[dict-item]
+        return dataclasses.replace(config, recordings=recordings)
+
+    (one,) = read_log(tmp_path / "a.csv", ranged(0.2, 0.5), twin_of(config))
+    assert len(one.times) == 31
+    assert np.allclose(one.trial.commands[:, 0], np.sin(TIMES[20:51]))
+    assert np.asarray(one.trial.start.angles).tolist() == pytest.approx([0.5])  # type: ignore[union-attr]
+    with pytest.raises(RecordingError, match=r"it lasts 0.99 s"):
+        read_log(tmp_path / "a.csv", ranged(2.0, 3.0), twin_of(config))
+    with pytest.raises(ValueError, match="end after it begins"):
+        ranged(0.5, 0.2)
+
+
+def test_the_recorded_voltage_of_the_supply_goes_into_the_replay(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    """A servo at half the voltage turns half as fast against a goal that is far away."""
+    step = np.where(TIMES < 0.1, 0.0, 2.5)
+    bench.log(tmp_path / "a.csv", TIMES, step, np.zeros(100), np.ones(100, bool))
+    text = (tmp_path / "a.csv").read_text()
+    (tmp_path / "b.csv").write_text(text.replace(",7.3,", ",3.65,"))
+    fed = dataclasses.replace(config, supply="servo.supply")
+    twin = twin_of(config)
+    angles = {}
+    for name in ("a", "b"):
+        (one,) = read_log(tmp_path / f"{name}.csv", fed, twin)
+        assert one.trial.voltage is not None
+        angles[name] = twin.simulate(twin.space.start[None], [one.trial])[0].angles[0, :, 0]
+    assert angles["b"][-1] < 0.75 * angles["a"][-1]
+    with pytest.raises(NutmegError, match=r"'servo.goal\S* is in 'rad'"):
+        read_log(tmp_path / "a.csv", dataclasses.replace(config, supply="servo.goal"), twin)

@@ -72,7 +72,7 @@ def add_servo(
         inductance=[0.0, servo.electrical_time(voltage)],
         controller=[
             *(gain * servo.p, gain * servo.i, gain * (servo.d + constant)),
-            *(0.0, 0.0, servo.output_limit * voltage),
+            *(servo.profile_speed, 0.0, servo.output_limit * voltage),
         ],
         thermal=_thermal(servo),
         lugre=_lugre(servo, timestep),

@@ -100,6 +100,14 @@ class Servo:
     """Speed at which half of `squeeze_static` is left [rad/s]."""
     delay: Annotated[float, Bounds(0, 0.5, "s")] = 0.0
     """Time from a command to the motor's reaction [s]."""
+    profile_speed: Annotated[float, at_least(0, "rad/s")] = 0.0
+    """Firmware: how fast its set-point moves to a new command; 0 for at once [rad/s]."""
+    dead_zone: Annotated[float, at_least(0, "rad")] = 0.0
+    """Firmware: errors up to this angle are left alone, and counted from it [rad] (see `sim.power_supply`)."""
+    min_output: Annotated[float, Bounds(0, 0.5)] = 0.0
+    """Firmware: the least share of the voltage that it gives outside the dead zone, 0..0.5."""
+    pwm: bool = False
+    """Firmware: whether it sets a share of the supply, so that its gains fall with the voltage; else it sets volts."""
     thermal: tuple[float, float] | None = None
     """Thermal resistance of the winding to its surroundings [K/W] and its heat capacity [J/K]: it gets hot, its
     resistance grows; None for a motor that stays cold."""
@@ -114,6 +122,11 @@ class Servo:
     def rubs_under_load(self) -> bool:
         """Whether its dry friction depends on its load, so that it must be brought up to date."""
         return any(getattr(self, name) for name in LOAD_FRICTION_NUMBERS)
+
+    @property
+    def needs_supply(self) -> bool:
+        """Whether its friction or its firmware must be brought up to date in every control cycle."""
+        return self.rubs_under_load or bool(self.dead_zone or self.min_output)
 
     def constant(self, voltage: float) -> float:
         """Torque and back-EMF constant as seen at the joint [N m/A, V s/rad]."""

@@ -18,6 +18,8 @@
 | joint_error   | sum of squared errors over T^m                                    | sum         | seed 001, 2     |
 | rms           | root of the mean square error over frames, weighted over channels | root of the |                 |
 |               |                                                                   | mean square |                 |
+| huber,        | rms in which errors beyond 1.345 deviations count only as these   | mean        |                 |
+| soft_l1       | (`search.losses`; fits take all trials together)                  |             |                 |
 | mean_absolute | mean absolute error, weighted over channels                       | mean        |                 |
 | combination   | weighted sum of its terms                                         | mean        |                 |
 
@@ -38,16 +40,16 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.reality.behaviour import MatchedSeries, column_weights, match_series, short_way
 from nutmeg.reality.distances.information import Binning, information_distance
 from nutmeg.reality.distances.series_error import joint_error, real_scales, series_errors
+from nutmeg.search.losses import ROBUST_LOSSES, Loss, loss_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
-    from nutmeg.search.least_squares import Loss
 
 
-Kind = Literal["phi1", "phi2", "joint_error", "rms", "mean_absolute", "combination"]
+Kind = Literal["phi1", "phi2", "joint_error", "rms", "huber", "soft_l1", "mean_absolute", "combination"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +63,10 @@ class DistanceSettings:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Weights of columns by patterns, 1 where none fits; the last one that fits counts."""
     scale: Literal["none", "deviation", "range"] = "none"
-    """rms, mean_absolute: errors in the channel's unit, or in units of the deviation or range of the real series."""
+    """rms, huber, soft_l1, mean_absolute: errors in the channel's unit, or in units of the deviation or range of the
+    real series."""
     angles: bool = False
-    """rms, mean_absolute, joint_error: whether a difference of a whole turn (2 pi rad) is none."""
+    """All of series but phi2: whether a difference of a whole turn (2 pi rad) is none."""
     bins: int = 16
     """phi2: bins inside the range."""
     range: Literal["real", "joint"] | tuple[float, float] = "real"
@@ -187,6 +190,8 @@ def make_distance(settings: DistanceSettings) -> Distance:
         return SeriesDistance(settings, _information)
     if settings.kind == "joint_error":
         return SeriesDistance(settings, _joint_error, gather="sum")
+    if settings.kind in ROBUST_LOSSES:
+        return SeriesDistance(settings, _robust_error)
     return SeriesDistance(settings, _series_error, gather="root" if settings.kind == "rms" else "mean")
 
 
@@ -234,6 +239,23 @@ def _series_error(settings: DistanceSettings, seen: MatchedSeries, weights: Floa
     return np.sqrt((errors.rms / scales) ** 2 @ weights)
 
 
+def _robust_error(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
+    """Huber's or the soft absolute error, `(...)`, over the frames before the end that have a value."""
+    _refuse_mixed_units(seen, settings)
+    difference = seen.simulated - seen.real
+    if settings.angles:
+        difference = short_way(difference)
+    difference = difference * _factors(settings, seen, weights, squared=True)
+    out = np.full(difference.shape[:-2], np.inf)
+    for place in np.ndindex(*out.shape):
+        known = difference[place][: int(seen.frames[place])]
+        known = known[~np.isnan(known)]
+        if len(known):  # the mean over the frames before the end
+            scale = np.sqrt(np.isfinite(seen.real).sum() / len(known))
+            out[place] = scale * loss_values(LOSSES[settings.kind], known[None])[0]
+    return out
+
+
 def _refuse_mixed_units(seen: MatchedSeries, settings: DistanceSettings) -> None:
     units = sorted(set(seen.units))
     scaled = settings.scale != "none" and settings.kind != "joint_error"
@@ -254,7 +276,8 @@ def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Beha
     |---------------|----------------------------------------------------------------------------------------------|
     | rms           | differences; their squares add up to its square                                              |
     | joint_error   | differences; their squares add up to it                                                      |
-    | mean_absolute | the differences of rms                                                                       |
+    | mean_absolute,| the differences of rms                                                                       |
+    | huber, soft_l1|                                                                                              |
     | phi1          | one row: the signed difference of fitness; many trials make many rows                        |
     | phi2          | the differences of rms in units of the deviation of each channel: an information distance    |
     |               | has none, and is too rugged for its own curvature, but its series tell as much               |
@@ -269,23 +292,30 @@ def residual_series(settings: DistanceSettings, real: Behaviour, simulated: Beha
     return list(np.moveaxis(difference * factors, -1, 0))
 
 
-LOSSES: Mapping[str, Loss] = {"rms": "root", "joint_error": "squares", "mean_absolute": "absolute"}
+LOSSES: Mapping[str, Loss] = {
+    "rms": "root",
+    "joint_error": "squares",
+    "mean_absolute": "absolute",
+    "huber": "huber",
+    "soft_l1": "soft_l1",
+}
 """Distances that are made of residuals, and how (see `residual_rows`)."""
 
 
 def residual_rows(settings: DistanceSettings, real: Sequence[Behaviour], simulated: Sequence[Behaviour]) -> Floats:
     """The residuals of N simulations in all trials, (N, rows), for `search.least_squares`.
 
-    The root of the sum of their squares is `rms` over trials, the sum of squares is `joint_error`, and the sum of
-    absolute ones is `mean_absolute`. Where a simulation has ended it counts as wrong by the whole range of the real
-    channel; samples that were not measured are left out. A simulation without any frame has nan everywhere.
+    The root of the sum of their squares is `rms` over trials, the sum of squares is `joint_error`, the sum of absolute
+    ones is `mean_absolute`, and `huber` and `soft_l1` take the residuals of rms. Where a simulation has ended it
+    counts as wrong by the whole range of the real channel; samples that were not measured are left out. A simulation
+    without any frame has nan everywhere.
     """
     if settings.kind not in LOSSES:
         raise UsageError(f"{settings.kind} is not made of residuals. These are: {', '.join(LOSSES)}.")
     parts = []
     for ours, theirs in zip(real, simulated, strict=True):
         difference, factors, seen = _differences(settings, ours, theirs, squared=settings.kind != "mean_absolute")
-        share = {"joint_error": 1.0, "rms": len(real) ** -0.5, "mean_absolute": 1 / len(real)}[settings.kind]
+        share = {"joint_error": 1.0, "mean_absolute": 1 / len(real)}.get(settings.kind, len(real) ** -0.5)
         worst = np.nanmax(seen.real, axis=-2) - np.nanmin(seen.real, axis=-2)
         difference = np.where(np.isnan(difference), worst, difference) * (share * factors)
         difference[np.atleast_1d(seen.frames) < 1] = np.nan

@@ -12,10 +12,10 @@ come from parabolas through five points, a step apart and two smaller ones; of e
 counts: long steps bend, short ones feel the roughness of the simulation. What it still errs by is taken off J' J, or
 else the errors of two slopes would tell parameters apart that no data can.
 
-**With absolute residuals** (`loss = "absolute"`) the estimate is an M-estimate, and the covariance the sandwich of
-Huber (Robust Statistics, 1981, chapter 7): residuals are replaced by their influence, psi(r) / mean(psi'), here
-sign(r) / (2 f(0)) with the density f(0) of the residuals of each series at zero. An outlier then counts as much as any
-other sample, and not by its square.
+**With other losses than squares** (`search.losses`) the estimate is an M-estimate, and the covariance the sandwich of
+Huber (Robust Statistics, 1981, chapter 7): a residual r counts by its pull psi(r), so that an outlier counts no more
+than any other large residual, and slopes by the mean m of psi' over their series. Rows are scaled by sqrt(m), and their
+residuals are psi / sqrt(m); for absolute residuals psi is the sign, and m twice the density of the residuals at zero.
 
 What the data do not say at all is limited by a prior as wide as the range: a parameter without effect has a
 standard error of 1, the whole range.
@@ -27,13 +27,13 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
 
 from nutmeg.base.arrays import Floats, Indices
 from nutmeg.base.errors import UsageError
+from nutmeg.search.losses import ROBUST_LOSSES, Loss, loss_bends, loss_weights
 from nutmeg.search.space import Space
 
 Residuals = Callable[[Floats], Floats | Sequence[Floats]]
@@ -96,9 +96,9 @@ def curvature(
     *,
     step: float = 0.02,
     correlated: bool = True,
-    loss: Literal["squares", "absolute"] = "squares",
+    loss: Loss = "squares",
 ) -> Curvature:
-    """The curvature of a sum of squares, or of absolute residuals.
+    """The curvature of a loss of residuals.
 
     Args:
         residuals: of many candidates at once; see `Residuals`. Rows that are nan at the estimate are left out; a
@@ -107,7 +107,7 @@ def curvature(
         best: the estimate, (k,), in SI units.
         step: the longest between neighbours, as a share of the range; a quarter and a sixteenth are tried as well.
         correlated: whether errors may last over several rows; without it every row counts as a sample of its own.
-        loss: what the estimate minimises the sum of.
+        loss: what the estimate minimises.
     """
     _check_step(step)
     centre = space.unit(best)
@@ -115,11 +115,11 @@ def curvature(
     around = [_along(centre, i, offsets) for i, stencil in enumerate(stencils) for offsets in stencil]
     points = np.concatenate([[centre], *around])
     rows, lengths = _joined(residuals(space.values(points)), len(points), space.size)
-    jacobian, doubt, failed = _jacobian(rows, stencils)
+    errors, scales = _pulls(rows[0], lengths, loss)
+    jacobian, doubt, failed = _jacobian(rows * scales, stencils)
     squares, v = np.linalg.eigh(jacobian.T @ jacobian - np.diag(2 * doubt))
     s, u = np.sqrt(np.maximum(squares, 0)), jacobian @ v
     u = u / np.maximum(np.linalg.norm(u, axis=0), 1e-300)
-    errors = rows[0] if loss == "squares" else _influences(rows[0], lengths)
     noise, samples = _noise(errors, u, lengths, correlated=correlated)
     precision = (v * s) @ np.linalg.solve(noise, (v * s).T) + np.eye(space.size)
     ridge = float(np.trace(noise)) / space.size
@@ -215,21 +215,28 @@ def _slope_errors(slopes: list[tuple[Floats, float]]) -> list[float]:
 
 DENSITY_WINDOW = 0.5
 """Half the window in which the density of residuals at zero is counted, in robust deviations."""
-SIGN_SMOOTHING = 0.1
-"""Residuals smaller than this share of the mean one have less than a whole sign, as in `search.least_squares`."""
 
 
-def _influences(errors: Floats, lengths: Sequence[int]) -> Floats:
-    """What residuals weigh in a sum of absolute ones, (rows,): their signs over twice the density at zero."""
-    out = errors.copy()
+def _pulls(errors: Floats, lengths: Sequence[int], loss: Loss) -> tuple[Floats, Floats]:
+    """What residuals weigh in a loss, psi / sqrt(m), and sqrt(m), the scale of their slopes, (rows,) each."""
+    scales = np.ones_like(errors)
+    if loss not in (*ROBUST_LOSSES, "absolute"):
+        return errors, scales
+    pulls = errors * loss_weights(loss, errors)
+    bends = loss_bends(loss, errors) if loss in ROBUST_LOSSES else scales
     for part in _series(lengths):
-        size = np.abs(errors[part])
-        window = DENSITY_WINDOW * robust_deviation(errors[part])
-        near = float((size <= window).mean()) if window > 0 else 0.0
-        if near > 0:  # residuals that are mostly zero have no deviation, and stay as they are
-            density = near / (2 * window)
-            out[part] = errors[part] / (size + SIGN_SMOOTHING * size.mean()) / (2 * density)
-    return out
+        bend = float(bends[part].mean()) if loss in ROBUST_LOSSES else 2 * _density_at_zero(errors[part])
+        if bend > 0:
+            scales[part] = math.sqrt(bend)
+        else:  # residuals that are mostly zero have no deviation, and stay as they are
+            pulls[part] = errors[part]
+    return pulls / scales, scales
+
+
+def _density_at_zero(errors: Floats) -> float:
+    """The density of residuals at zero, counted within a part of their deviation."""
+    window = DENSITY_WINDOW * robust_deviation(errors)
+    return float((np.abs(errors) <= window).mean()) / (2 * window) if window > 0 else 0.0
 
 
 def robust_deviation(errors: Floats) -> float:

@@ -30,6 +30,7 @@ from nutmeg.base.settings import above, at_least, check_bounds
 from nutmeg.reality.identify.curvature import Curvature
 from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability
+from nutmeg.reality.observation import ChannelModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -236,10 +237,14 @@ def _information(twin: Twin, trials: Sequence[Trial], noise: float) -> list[Floa
     steps = SLOPE_STEP * np.eye(twin.space.size)
     above_, below = np.clip(here + steps, 0, 1), np.clip(here - steps, 0, 1)
     widths = (above_ - below).sum(axis=1)
-    rollouts = twin.simulate(twin.space.values(np.concatenate([above_, below])), trials)
+    candidates = twin.space.values(np.concatenate([above_, below]))
+    columns = [f"angles.{joint}" for joint in twin.table.joints]
     out = []
-    for rollout in rollouts:
-        up, down = np.split(rollout.angles.reshape(len(rollout.angles), -1), 2)
+    for trial, rollout in zip(trials, twin.simulate(candidates, trials), strict=True):
+        model, angles = ChannelModel.of(twin, candidates, trial.conditions, columns), rollout.angles
+        if model is not None:
+            angles = model.read(rollout.times, angles, rollout.times)
+        up, down = np.split(angles.reshape(len(angles), -1), 2)
         slopes = (up - down) / widths[:, None] / noise
         slopes = slopes[:, np.isfinite(slopes).all(axis=0)]
         out.append(np.asarray(slopes @ slopes.T))

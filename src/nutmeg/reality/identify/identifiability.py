@@ -19,7 +19,7 @@ itself, it does not tell. This answers the question that seed 001 left open.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,8 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.reality.identify.curvature import Curvature, correlation_of, interval_factor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Floats
@@ -230,6 +232,15 @@ def assess_identifiability(
         refits=refits,
         thresholds=limits,
     )
+
+
+def with_intervals(known: Identifiability, intervals: Mapping[str, tuple[float, float]]) -> Identifiability:
+    """The same with other intervals of some parameters, in SI units, such as those of profiles."""
+    low, high = known.low.copy(), known.high.copy()
+    for name, ends in intervals.items():
+        index = known.space.names.index(name)
+        low[index], high[index] = ends
+    return replace(known, low=low, high=high) if intervals else known
 
 
 def _ends(at: Floats, curvature: Curvature | None, refits: Refits | None, limits: Thresholds) -> tuple[Floats, Floats]:

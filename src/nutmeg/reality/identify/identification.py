@@ -16,23 +16,33 @@ seeds 000 and 001 do by hand for one robot each.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
+from nutmeg.model.identified import Distribution, IdentifiedBody, IdentifiedParameter
 from nutmeg.model.posing import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.distances.series_error import series_errors
-from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, curvature, robust_deviation
-from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability, from_refits
+from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, Curvature, curvature, robust_deviation
+from nutmeg.reality.identify.identifiability import (
+    Identifiability,
+    assess_identifiability,
+    from_refits,
+    with_intervals,
+)
+from nutmeg.reality.identify.profiles import Profile, joint_region, profile
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
-from nutmeg.reality.observation import sensors_in
+from nutmeg.reality.observation import ChannelModel, sensors_in
 from nutmeg.reality.twin import TWIN_ROBOT, Twin
+from nutmeg.search.losses import ROBUST_LOSSES, loss_values
 from nutmeg.search.run import Budget, SearchResult, minimise
 
 if TYPE_CHECKING:
@@ -45,6 +55,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.identify.settings import IdentifySettings
+    from nutmeg.reality.twin import TwinSettings
     from nutmeg.search.evaluation import Evaluator, Progress
     from nutmeg.search.run import Generation
 
@@ -65,6 +76,9 @@ class ReplayCost:
 
     def __call__(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
         """The distance of candidates (n, k) over all recordings, (n,); nothing in it is random."""
+        if self.distance.kind in ROBUST_LOSSES:  # the deviation of the residuals is that of all recordings together
+            values = loss_values(LOSSES[self.distance.kind], self.rows(candidates))
+            return np.where(np.isnan(values), np.inf, values)
         return make_distance(self.distance).over_trials(self._per_piece(candidates, self.distance))
 
     def per_recording(self, candidates: ArrayLike, distance: DistanceSettings | None = None) -> dict[str, Floats]:
@@ -86,7 +100,10 @@ class ReplayCost:
         moved = [m for m in self.measured if isinstance(m, MeasuredTrial)]
         observe = sensors_in([c for m in moved for c in m.real.columns], self.twin.table)
         rollouts = self.twin.simulate(rows, [m.trial for m in moved], observe=observe, fallen=self.fallen)
-        replayed = iter([m.simulated(r, self.twin.table) for m, r in zip(moved, rollouts, strict=True)])
+        replayed = iter(
+            m.simulated(r, self.twin.table, ChannelModel.of(self.twin, rows, m.trial.conditions, m.real.columns))
+            for m, r in zip(moved, rollouts, strict=True)
+        )
         return [m.simulated(self.twin, rows) if isinstance(m, PictureSet) else next(replayed) for m in self.measured]
 
     def rows(self, candidates: Floats, generators: Sequence[Generator] = ()) -> Floats:  # noqa: ARG002
@@ -128,6 +145,12 @@ MIN_SPIKE = 0.02
 """Smaller differences, as a share of the range of the measurement, are no outliers."""
 MAX_OUTLIERS = 0.005
 """A larger share of outliers is warned of where squares are fitted."""
+BAND_DRAWS = 24
+"""Bodies that are drawn for predictive bands."""
+BAND_SHARE = 0.9
+"""The share of samples that a predictive band is to hold."""
+BAND_KEY = 5
+"""Key of the seed by which they are drawn."""
 LARGEST_ANGLE = 4 * math.pi
 """Joint angles beyond two turns may be degrees [rad]."""
 
@@ -146,6 +169,22 @@ class FitErrors:
     def mean(values: dict[str, float]) -> float | None:
         """Over recordings; None without any."""
         return float(np.mean(list(values.values()))) if values else None
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Where a measured series lies with a probability of 90 % according to the fit.
+
+    It is spread over simulations of bodies that are drawn from the joint distribution of the estimates, widened by what
+    the fit leaves unexplained in the fitted recordings (the 90 % quantile of absolute residuals of each column).
+    """
+
+    low: Floats
+    """(K, columns)."""
+    high: Floats
+    """(K, columns)."""
+    inside: float
+    """The share of the measured samples that lie in it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,6 +216,12 @@ class Identified:
     """Warnings for the user."""
     outliers: Mapping[str, float] = field(default_factory=dict)
     """The share of outliers in each fitted recording."""
+    profiles: tuple[Profile, ...] = ()
+    """Profiles of the parameters that were asked for."""
+    regions: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
+    """Rims of the joint regions that were asked for, (points, 2), in SI units."""
+    bands: Mapping[str, Band] = field(default_factory=dict)
+    """Predictive bands of the series of recordings, by the names of their trials."""
     cost: ReplayCost | None = field(default=None, repr=False)
     """The cost over the recordings that were fitted."""
 
@@ -184,6 +229,42 @@ class Identified:
     def values(self) -> dict[str, float]:
         """The estimates by name."""
         return self.twin.space.named(self.best)
+
+    def body(self, robot: TwinSettings, source: str = "") -> IdentifiedBody:
+        """The estimates with their joint distribution, for `--body` of other commands.
+
+        Args:
+            robot: what was simulated, with paths that can be found from anywhere.
+            source: the command that found it.
+        """
+        known = self.identifiability
+        found = known.curvature if known else None
+        return IdentifiedBody(
+            robot=robot.robot,
+            type=robot.type,
+            actuation="" if robot.actuation == "ideal" else robot.actuation,
+            source=source,
+            parameters={
+                name: IdentifiedParameter(
+                    value=self.values[name],
+                    low=one.low,
+                    high=one.high,
+                    unit=one.unit,
+                    sets=one.targets(name),
+                    relative=one.relative,
+                    scale=one.scale,
+                    interval=known.interval(name) if known else None,
+                    identifiable=known.identifiable(name) if known else True,
+                )
+                for name, one in self.twin.searched.items()
+            },
+            distribution=None
+            if found is None
+            else Distribution(
+                errors=tuple(float(f"{one:.4g}") for one in found.standard_errors),
+                correlation=tuple(tuple(round(float(one), 4) for one in row) for row in found.correlation),
+            ),
+        )
 
     def as_json(self) -> dict[str, object]:
         """The numbers, as `nutmeg identify --json` prints them (without the seconds)."""
@@ -293,13 +374,20 @@ class Identification:
         if on_judging is not None:
             on_judging()
         sure, problems = self._judged(results, best)
+        profiles: tuple[Profile, ...] = ()
+        if sure is not None and sure.curvature is not None:
+            profiles = self._profiles(sure.curvature, evaluator)
+            sure = with_intervals(sure, {one.name: (one.low, one.high) for one in profiles})
         after, baseline = self._errors(best.estimate, held), self._baseline(held)
         outliers = self._outliers(best.estimate)
         problems = (*self._doubts(best.estimate, after, baseline, outliers), *problems)
         if not math.isfinite(start):
             problems = ("The simulation broke down at the start of the search.", *problems)
-        spent = sum(r.evaluations for r in results)
-        return Identified(
+        spent = sum(r.evaluations for r in results) + sum(one.evaluations for one in profiles)
+        regions, curved = {}, sure.curvature if sure else None
+        if curved is not None:
+            regions = {pair: joint_region(self.twin.space, curved, pair) for pair in self.settings.intervals.regions}
+        found = Identified(
             twin=self.twin,
             best=best.estimate,
             result=best,
@@ -316,8 +404,39 @@ class Identification:
             held_out=held,
             problems=problems,
             outliers=outliers,
+            profiles=profiles,
+            regions=regions,
             cost=self._in_threads(self.reported),
         )
+        return replace(found, bands=self._bands(found))
+
+    def _profiles(self, found: Curvature, evaluator: Evaluator) -> tuple[Profile, ...]:
+        """Profiles of the parameters that are asked for."""
+        wanted = [n for n in self.twin.space.names if any(fnmatchcase(n, p) for p in self.settings.intervals.profile)]
+        loss = LOSSES.get(self.settings.distance.kind)
+        if loss is None:
+            return ()
+        return tuple(profile(self.cost.rows, loss, found, self.twin.space, name, evaluator) for name in wanted)
+
+    def _bands(self, found: Identified) -> dict[str, Band]:
+        """Predictive bands of all recordings of motion; none without a joint distribution."""
+        body = found.body(self.settings.robot)
+        every = [m for m in (*found.train, *found.held_out) if isinstance(m, MeasuredTrial)]
+        if body.distribution is None or not every:
+            return {}
+        drawn = body.draws(BAND_DRAWS, np.random.default_rng([self.seed, BAND_KEY]))
+        space = self.twin.space
+        rows = np.stack([found.best, *(space.array({n: p.value for n, p in one.parameters.items()}) for one in drawn)])
+        seen = self._in_threads(tuple(every)).behaviours(np.clip(rows, space.low, space.high))
+        fitted = [(m, s) for m, s in zip(every, seen, strict=True) if any(m is one for one in found.train)]
+        left = np.concatenate([np.abs(np.asarray(m.real.series) - np.asarray(s.series)[0]) for m, s in fitted])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # rows that no simulation reached have no band
+            noise = np.nanquantile(left, BAND_SHARE, axis=0)
+            return {
+                m.name: _band(np.asarray(m.real.series), np.asarray(s.series), noise)
+                for m, s in zip(every, seen, strict=True)
+            }
 
     def search(
         self,
@@ -434,7 +553,7 @@ class Identification:
             return ()
         text = (
             f"{outliers[worst]:.1%} of the samples of {worst} are outliers (spikes of more than {SPIKE_DEVIATIONS:g} "
-            'deviations), which pull a fit of squares. Take kind = "mean_absolute" of [distance], whose estimates and '
+            'deviations), which pull a fit of squares. Take kind = "huber" of [distance], whose estimates and '
             "intervals withstand them, or repair the recording."
         )
         return (text,)
@@ -472,8 +591,8 @@ class Identification:
             estimates = np.stack([r.estimate for r in results])
             refits = from_refits(space, estimates, [r.best.value for r in results])
         try:
-            absolute = self.settings.distance.kind == "mean_absolute"
-            found = curvature(cost.residuals, space, best.estimate, loss="absolute" if absolute else "squares")
+            loss = LOSSES.get(self.settings.distance.kind, "squares")
+            found = curvature(cost.residuals, space, best.estimate, loss=loss)
         except UsageError as error:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem
@@ -486,6 +605,17 @@ class Identification:
             f"none of {result.evaluations} candidates could be simulated to the end.{first} Start with smaller ranges "
             "around values that are known to work, or a shorter physics step."
         )
+
+
+def _band(measured: Floats, simulated: Floats, noise: Floats) -> Band:
+    """The band around the first of some simulations, (N, K, columns), from the spread of the others and noise."""
+    tail = (1 - BAND_SHARE) / 2
+    low, high = np.nanquantile(simulated[1:], [tail, 1 - tail], axis=0)
+    below, above = (np.hypot(np.maximum(side, 0.0), noise) for side in (simulated[0] - low, high - simulated[0]))
+    low, high = simulated[0] - below, simulated[0] + above
+    known = np.isfinite(measured) & np.isfinite(low)
+    inside = (measured >= low) & (measured <= high) & known
+    return Band(low, high, float(inside.sum() / max(known.sum(), 1)))
 
 
 def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen: list[Behaviour]) -> dict[str, float]:

@@ -30,6 +30,7 @@ from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.distances.distance import LOSSES
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.logs.replay import MeasuredTrial
+from nutmeg.search.losses import loss_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,5 +155,5 @@ def _aic(fit: Identification, estimate: Floats) -> float:
     if loss is None:
         return math.nan
     rows = fit.cost.rows(estimate[None])[0]
-    error = float(np.abs(rows).sum()) if loss == "absolute" else math.sqrt(float(rows @ rows))
+    error = float(loss_values("root" if loss == "squares" else loss, rows[None])[0])
     return 2 * len(rows) * math.log(max(error, 1e-300)) + 2 * fit.twin.space.size

@@ -29,6 +29,8 @@
     relative = true
     [search]
     evaluations = 1000
+    [intervals]                                 # see `identify.profiles`
+    profile = ["viscous"]
     [variants.simple]                           # see `identify.selection`
     search = ["viscous"]
 
@@ -45,12 +47,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from nutmeg.base import settings as files
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.model.actuation import ACTUATION_KINDS
 from nutmeg.model.robot import robot_names
-from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.reality.distances.distance import LOSSES, DistanceSettings
 from nutmeg.reality.logs.replay import ReplaySettings
 from nutmeg.reality.twin import Searched, TwinSettings
 from nutmeg.search import CmaEsSettings, SearchSettings
@@ -74,8 +78,8 @@ class FitSearchSettings(SearchSettings):
     """The search."""
 
     algorithm: Algorithm = "auto"
-    """The searcher; its own table has its settings. `auto` is least squares for the distances rms, mean_absolute and
-    joint_error, and CMA-ES for others."""
+    """The searcher; its own table has its settings. `auto` is least squares for the distances rms, huber, soft_l1,
+    mean_absolute and joint_error, and CMA-ES for others."""
     generations: int = 1_000_000
     """Maximum number of generations."""
     evaluations: int = 1000
@@ -110,6 +114,16 @@ class SelectionSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IntervalSettings:
+    """What is computed about the certainty of estimates beside intervals from the curvature."""
+
+    profile: tuple[str, ...] = ()
+    """Patterns of the parameters whose intervals come from the profile likelihood (`identify.profiles`)."""
+    regions: tuple[tuple[str, str], ...] = ()
+    """Pairs of parameters whose joint region is told."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class IdentifySettings(ReplaySettings):
     """An identification: a robot, what is searched of it, and the logs that it is compared with."""
 
@@ -125,6 +139,7 @@ class IdentifySettings(ReplaySettings):
     variants: Mapping[str, VariantSettings] = field(default_factory=dict)
     """Variants of the model, of which the one is fitted that carries over best (`identify.selection`)."""
     selection: SelectionSettings = SelectionSettings()
+    intervals: IntervalSettings = IntervalSettings()
     about: str = ""
 
     def __post_init__(self) -> None:
@@ -132,6 +147,11 @@ class IdentifySettings(ReplaySettings):
         for name in ("parameters",) if cameras else ("commands", "compare", "parameters"):
             if not getattr(self, name):
                 raise ValueError(f"[{name}] is empty or missing; at least one entry is needed.")
+        for name in (*self.intervals.profile, *(one for pair in self.intervals.regions for one in pair)):
+            if not any(fnmatchcase(known, name) for known in self.parameters):
+                raise ValueError(str(UnknownNameError("parameter", name, self.parameters, where="[intervals]")))
+        if self.intervals.profile and self.distance.kind not in LOSSES:
+            raise ValueError(f"profiles need a distance that is made of residuals: {', '.join(LOSSES)}.")
 
 
 def read_identify(path: Path) -> IdentifySettings:

@@ -26,9 +26,10 @@ from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError, sug
 from nutmeg.base.settings import read
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.behaviour import Behaviour, frames_before, matches_any, resample
+from nutmeg.reality.logs.bags import BAG_SUFFIXES, is_bag, open_bag
 from nutmeg.reality.logs.conditions import Condition, StatedNumber, stated_adjustments
 from nutmeg.reality.logs.pictures import PictureSet, PictureSettings, holds_pictures, read_picture_set
-from nutmeg.reality.observation import column_units, series_of
+from nutmeg.reality.observation import ChannelModel, column_units, series_of
 from nutmeg.reality.twin import TIMESTEP_TARGET, Trial
 from nutmeg.recording import CsvMap, Log, Recording, open_log
 from nutmeg.sim.trace import POSE_LABELS
@@ -67,8 +68,15 @@ class RecordingsSettings:
     """By patterns of file names: targets of `model.parameters` that have another value there."""
     told: Mapping[str, StatedNumber] = field(default_factory=dict)
     """Numbers that logs state about themselves, by name; [recordings.conditions] override them."""
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """By patterns of file names: from when to when a recording is used [s], counted from its first row."""
     split: float = 0.0
     """Where time jumps by more than this, another recording begins, called `FILE#1` and so on; 0 for never [s]."""
+
+    def __post_init__(self) -> None:
+        for pattern, (begin, end) in self.ranges.items():
+            if not 0 <= begin < end:
+                raise ValueError(f"the range of {pattern!r} is {begin:g} to {end:g} s; it must end after it begins.")
 
     def column_map(self) -> CsvMap | None:
         """The column map of CSV files, if there is one."""
@@ -135,6 +143,8 @@ class ReplaySettings:
     """Channels of the logs, and the motors that were commanded so."""
     compare: Mapping[str, str] = field(default_factory=dict)
     """Channels of the logs, and the columns of the simulation that they are compared with."""
+    supply: str = ""
+    """Channel with the recorded voltage of the motors' supply [V]; missing values are interpolated. Servos only."""
     pictures: PictureSettings = field(default_factory=PictureSettings)
     """How pictures are compared."""
     recordings: RecordingsSettings = RecordingsSettings()
@@ -184,9 +194,13 @@ class MeasuredTrial:
             source=f"commands of {self.source}",
         )
 
-    def simulated(self, rollout: Rollout, table: RobotTable) -> Behaviour:
-        """The series of N simulations at the times of the measurements, (N, K, columns)."""
-        series = resample(rollout.times, series_of(rollout, self.real.columns, table), at=self.times)
+    def simulated(self, rollout: Rollout, table: RobotTable, model: ChannelModel | None = None) -> Behaviour:
+        """The series of N simulations at the times of the measurements, (N, K, columns), read as a model says."""
+        series = series_of(rollout, self.real.columns, table)
+        if model is None:
+            series = resample(rollout.times, series, at=self.times)
+        else:
+            series = model.read(rollout.times, series, self.times)
         lasted = np.where(rollout.diverged, 0, rollout.frames)
         ends = np.where(lasted > 0, rollout.times[np.maximum(lasted, 1) - 1] + 1e-9, -1.0)
         return Behaviour(
@@ -243,7 +257,7 @@ def check_conditions(paths: Iterable[Path], settings: RecordingsSettings) -> Non
         return
     mapping = settings.column_map()
     for path in paths:
-        config: Mapping[str, object] | None = {} if path.suffix == ".parquet" else None
+        config: Mapping[str, object] | None = {} if path.suffix in (".parquet", *BAG_SUFFIXES) else None
         if path.suffix == ".nutmeg":
             config = Recording.open(path).manifest.config
         settings.conditions_of(path, config, mapping)
@@ -285,14 +299,16 @@ class _Rows:
     state: Mapping[str, Array]
     """What gives the start: `angles.JOINT`, `rates.JOINT`, `pose.LABEL`."""
     powered: NDArray[np.bool_] | None
+    voltage: Array | None = None
+    """Voltage of the supply, (rows,) [V]."""
     first: bool = True
     """Whether it begins where the log does, and is not a window in its midst."""
 
     def cut(self, rows: slice, **changes: object) -> _Rows:
         """Some of the rows."""
         tables = {k: {n: v[rows] for n, v in getattr(self, k).items()} for k in ("commands", "measured", "state")}
-        powered = None if self.powered is None else self.powered[rows]
-        return replace(self, times=self.times[rows], powered=powered, **tables, **changes)  # type: ignore[arg-type]
+        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in ("powered", "voltage")}
+        return replace(self, times=self.times[rows], **inputs, **tables, **changes)  # type: ignore[arg-type]
 
 
 def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = "") -> list[MeasuredTrial]:
@@ -303,12 +319,13 @@ def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = ""
             "was commanded and what is compared."
         )
     mapping = settings.recordings.column_map()
-    log = open_log(path, mapping)
-    is_csv = path.suffix not in (".nutmeg", ".parquet")
+    log = open_bag(path, mapping) if is_bag(path) else open_log(path, mapping)
+    is_csv = path.suffix not in (".nutmeg", ".parquet", *BAG_SUFFIXES)
     conditions = settings.recordings.conditions_of(path, None if is_csv else log.config, mapping)
+    rows = _rows(log, name or path.name, settings, twin.table)
     return [
         _trial(window, settings, twin, conditions)
-        for part in _parts(_rows(log, name or path.name, settings, twin.table), settings.recordings.split)
+        for part in _parts(_ranged(rows, path.name, settings.recordings.ranges), settings.recordings.split)
         for window in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
     ]
 
@@ -322,10 +339,24 @@ def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _
         if not np.isfinite(values).any():
             raise RecordingError(f"{log.path}: what is compared with {column} has no value in any row.")
     possible = {c: u for c, u in units.items() if c.startswith(("angles.", "pose."))}
-    possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}
     state = {c: v for c, v in measured.items() if c in possible}
+    possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}  # measured speeds are too noisy to start with
     state |= _read(log, settings.start.channels, possible, "column of a start")
-    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered))
+    voltage = _voltage(log, settings.supply)
+    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered), voltage)
+
+
+def _voltage(log: Log, channel: str) -> Array | None:
+    """The voltage of the supply in each row, (rows,) [V]; None if no channel has it."""
+    if not channel:
+        return None
+    values = next(iter(_read(log, {channel: "voltage"}, {"voltage": "V"}, "input").values()))
+    known = np.isfinite(values)
+    if not known.any() or not (values[known] > 0).all():
+        raise RecordingError(
+            f"{log.path}: {channel!r} is the voltage of the supply; it must be above 0 V in some rows."
+        )
+    return np.interp(log.times, log.times[known], values[known])
 
 
 def _read(log: Log, pairs: Mapping[str, str], known: Mapping[str, str], kind: str) -> dict[str, Array]:
@@ -368,6 +399,21 @@ def _powered(log: Log, kind: str) -> NDArray[np.bool_] | None:
             on = str(event.get("value")) not in ("0", "0.0", "False")
             powered[log.times >= float(event["time"]) - 1e-9] = on
     return powered
+
+
+def _ranged(log: _Rows, name: str, ranges: Mapping[str, tuple[float, float]]) -> _Rows:
+    """The rows within the range of the last pattern that the file's name fits; all without one."""
+    found = [span for pattern, span in ranges.items() if fnmatchcase(name, pattern)]
+    if not found or not len(log.times):
+        return log
+    begin, end = found[-1]
+    rows = slice(*np.searchsorted(log.times - log.times[0], [begin - 1e-9, end + 1e-9]).tolist())
+    if rows.stop - rows.start < MIN_ROWS:
+        raise RecordingError(
+            f"{log.name}: has {rows.stop - rows.start} rows from {begin:g} to {end:g} s; it lasts "
+            f"{log.times[-1] - log.times[0]:g} s. Choose another range."
+        )
+    return log.cut(rows, first=rows.start == 0)
 
 
 def _parts(log: _Rows, gap: float) -> list[_Rows]:
@@ -438,7 +484,7 @@ def _slope(times: Array, values: Array) -> Array:
 def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[Adjustment, ...]) -> MeasuredTrial:
     period = _period(log, settings, twin)
     times = log.times - log.times[0]
-    rows = max(math.ceil(times[-1] / period - 1e-6) + 1, 2)
+    rows = max(math.ceil(times[-1] * (1 + twin.largest_drift) / period - 1e-6) + 1, 2)
     at = np.searchsorted(times, np.arange(rows) * period + 1e-9, side="right") - 1
     table = twin.table
     start = _start(log, settings, table)
@@ -453,6 +499,7 @@ def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[A
         commands=commands,
         start=replace(start, command=commands[0]),
         powered=None if log.powered is None else log.powered[at],
+        voltage=None if log.voltage is None else log.voltage[at],
         conditions=conditions,
     )
     real = Behaviour(

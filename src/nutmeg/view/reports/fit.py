@@ -55,7 +55,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify.identifiability import Identifiability
+    from nutmeg.reality.identify.profiles import Profile
     from nutmeg.search.space import Space
     from nutmeg.view.reports.report import Block
 
@@ -125,6 +127,10 @@ class FitReport:
     charts: tuple[Chart, ...] = ()
     """Further curves: held-out error over evaluations, fitness over iterations."""
     identifiability: Identifiability | None = None
+    profiles: tuple[Profile, ...] = ()
+    """Profiles of parameters."""
+    regions: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
+    """Rims of the joint regions of pairs of parameters, (points, 2)."""
     series: tuple[Series, ...] = ()
     recordings: tuple[RecordingRow, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -268,6 +274,7 @@ def fit_page(report: FitReport) -> Report:
             Section(key="video", title="The walk", blocks=(Video(file=report.video),) if report.video else ()),
             Section(key="estimates", title="Estimates", blocks=tuple(_estimates(report))),
             Section(key="trade-offs", title="What trades off", blocks=tuple(_trade_offs(report))),
+            Section(key="regions", title="Profiles and joint regions", blocks=tuple(_regions(report))),
             Section(key="convergence", title="Convergence", blocks=tuple(_convergence(report))),
             Section(key="errors", title=errors, blocks=tuple(_errors(report))),
             Section(key="series", title="Measured and simulated", blocks=tuple(_series(report))),
@@ -388,6 +395,24 @@ def _trade_offs(report: FitReport) -> Iterator[Block]:
     yield Columns(left=(picture_block,), right=tuple(words))
 
 
+def _regions(report: FitReport) -> Iterator[Block]:
+    """Profiles and joint regions of the parameters that were asked for."""
+    pictures = []
+    best = {row.name: row.value for row in report.parameters}
+    for one in report.profiles:
+        panel = partial(
+            fit_plots.draw_profile, name=one.name, values=one.values, growth=one.growth, ends=(one.low, one.high)
+        )
+        alt = f"Profile of {one.name}: the interval is {one.low:.4g} to {one.high:.4g}."
+        pictures.append(Picture(image=svg(alone(panel), alt=alt), caption=alt))
+    for pair, rim in report.regions.items():
+        panel = partial(fit_plots.draw_region, pair=pair, rim=rim, best=(best[pair[0]], best[pair[1]]))
+        alt = f"Region in which {pair[0]} and {pair[1]} lie together with a confidence of 90 %."
+        pictures.append(Picture(image=svg(alone(panel), alt=alt), caption=alt))
+    if pictures:
+        yield Pictures(pictures=tuple(pictures))
+
+
 def _trade_off(first: str, second: str, correlation: float) -> tuple[str, str]:
     way = "raising" if correlation > 0 else "lowering"
     shown = f"{correlation:.3f}".replace("-", "−")
@@ -497,6 +522,7 @@ def _series(report: FitReport) -> Iterator[Block]:
         ("after", ("green", "━", "simulated after")),
         ("before", ("orange", "━", "simulated before")),
         ("commanded", ("grey", "┈", "commanded")),
+        ("band", ("green", "▒", "where 90 % of the samples should lie")),
     ):
         if any(getattr(one, name) is not None for one in report.series):
             keys.append(key)

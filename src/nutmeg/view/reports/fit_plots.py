@@ -47,6 +47,8 @@ MAX_CANDIDATES = 2400
 """Candidates drawn in a panel; more are thinned evenly."""
 DETAIL_ROWS, DETAIL_FROM = 240, 1200
 """A series of more rows than the latter also gets a picture of so many of them, row by row."""
+MAX_BAND_POINTS = 500
+"""A band of more rows is drawn with so many of them."""
 WHITENESS_LAGS = 20
 """Lags at which residuals are compared with white noise, rows."""
 
@@ -172,6 +174,8 @@ class Series:
     """Simulated before the fit, (T,)."""
     commanded: Floats | None = None
     """The command, (T,), where the channel has one."""
+    band: tuple[Floats, Floats] | None = None
+    """Between which values (T,) each sample lies with a probability of 90 %, according to the fit."""
     unit: str = ""
     held_out: bool = False
     """Whether the fit never saw this recording."""
@@ -320,6 +324,10 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
         (one.measured, INK, 1.9, "-", "measured"),
         (one.after, GREEN, 1.3, "-", "simulated after"),
     )
+    if one.band is not None:
+        step = slice(None, None, 1 + len(one.times[part]) // MAX_BAND_POINTS)
+        low, high = (side[part][step] for side in one.band)
+        axes.fill_between(one.times[part][step], low, high, color=GREEN, alpha=0.18, lw=0)
     for values, colour, width, style, name in lines:
         if values is not None:
             axes.plot(*thinned(one.times[part], values[part]), color=colour, lw=width, ls=style, label=name)
@@ -367,6 +375,23 @@ def series_size(one: Series) -> Size:
     """Width and height of the picture of a channel, inches."""
     more = int(len(one.times) > DETAIL_FROM) + int(one.after is not None)
     return PANEL[0], PANEL[1] + 1.6 * more
+
+
+def draw_region(axes: Axes, pair: tuple[str, str], rim: Floats, best: tuple[float, float]) -> None:
+    """Draw the region in which two parameters lie together, (points, 2), about their estimates."""
+    axes.fill(rim[:, 0], rim[:, 1], color=GREEN, alpha=0.18, lw=0)
+    axes.plot(rim[:, 0], rim[:, 1], color=GREEN, lw=1.4)
+    axes.plot(*best, marker="o", color=INK, ms=4)
+    axes.set(xlabel=shortened(pair[0]), ylabel=shortened(pair[1]))
+
+
+def draw_profile(
+    axes: Axes, name: str, values: Sequence[float], growth: Sequence[float], ends: Sequence[float]
+) -> None:
+    """Draw how the error grows where a parameter is held and the others follow, and the interval."""
+    axes.axvspan(*ends, color=GREEN, alpha=0.18, lw=0)
+    axes.plot(values, growth, color=INK, lw=1.4, marker="o", ms=3.5)
+    axes.set(xlabel=shortened(name), ylabel="growth of the error")
 
 
 def draw_intervals(axes: Axes, rows: Sequence[ParameterRow]) -> None:

@@ -17,7 +17,7 @@ from nutmeg.view.reports.fit import Cost, FitReport, RecordingRow, parameter_row
 from nutmeg.view.reports.fit_plots import Convergence, Series
 
 if TYPE_CHECKING:
-    from nutmeg.reality.identify.identification import Identified
+    from nutmeg.reality.identify.identification import Band, Identified
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.logs.replay import RealData
 
@@ -55,6 +55,8 @@ def identify_report(
             *(Convergence.of(r, label=f"re-fit {i}") for i, r in enumerate(found.refits, 1)),
         ),
         identifiability=found.identifiability,
+        profiles=found.profiles,
+        regions=found.regions,
         series=series,
         recordings=_recordings(found),
         cost=Cost(evaluations=found.evaluations, failures=found.failures, seconds=seconds, workers=workers),
@@ -119,12 +121,12 @@ def _series(found: Identified) -> tuple[tuple[Series, ...], int]:
         drawn = firsts[: max(1, (MAX_SERIES - len(out)) // max(1, len(firsts[0].real.columns)))]
         left_out += (len(firsts) - len(drawn)) * len(firsts[0].real.columns)
         for one, seen in zip(drawn, found.cost.of(tuple(drawn)).behaviours(rows), strict=True):
-            out += _of(one, np.asarray(seen.series), held_out=held)
+            out += _of(one, np.asarray(seen.series), found.bands.get(one.name), held_out=held)
     left_out += max(0, len(out) - MAX_SERIES)
     return tuple(out[:MAX_SERIES]), left_out
 
 
-def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]:
+def _of(one: RealData, simulated: np.ndarray, band: Band | None, *, held_out: bool) -> list[Series]:
     """The series of one recording; angles in degrees."""
     real = np.asarray(one.real.series)
     out = []
@@ -141,6 +143,7 @@ def _of(one: RealData, simulated: np.ndarray, *, held_out: bool) -> list[Series]
                 before=factor * simulated[0, :, i],
                 after=factor * simulated[1, :, i],
                 commanded=None if commanded is None else factor * commanded,
+                band=None if band is None else (factor * band.low[:, i], factor * band.high[:, i]),
                 held_out=held_out,
                 along="block of pixels, row by row" if isinstance(one, PictureSet) else "time [s]",
             )
