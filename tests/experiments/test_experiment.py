@@ -46,7 +46,9 @@ def test_more_measurements_of_the_same_spread_can_only_make_a_verdict_clearer() 
 
 def test_intervals_are_those_of_student_and_wilson() -> None:
     found = Estimate.of([1.0, 2.0, 3.0])
-    assert (found.low, found.high) == pytest.approx((2 - 2.919986 / math.sqrt(3), 2 + 2.919986 / math.sqrt(3)), abs=1e-5)
+    assert (found.low, found.high) == pytest.approx(
+        (2 - 2.919986 / math.sqrt(3), 2 + 2.919986 / math.sqrt(3)), abs=1e-5
+    )
     share = Estimate.of_share(12, 12)
     assert (share.low, share.high) == pytest.approx((12 / (12 + 1.644854**2), 1.0), abs=1e-4)
 

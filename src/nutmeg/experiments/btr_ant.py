@@ -37,9 +37,11 @@ from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
     claim_notes,
+    goal_notes,
     silent,
     text,
 )
@@ -457,7 +459,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "trials": lambda row: str(max(row["trials"])),
         "CPU [s]": mean("cpu_seconds", ".0f"),
     }
-    return ResultTable.of(rows, columns, *answer["notes"], *claim_notes(answer["claims"]))
+    return ResultTable.of(rows, columns, *answer["notes"], *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
 
 
 def _length_notes(ours: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -560,7 +562,25 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "notes": [*TABLE_NOTES, *_length_notes(lengths)],
         "complete": True,
     }
-    return {**answer, "claims": [one.as_json() for one in ant_claims(answer)]}
+    claims, goals = ant_claims(answer), _goals(answer)
+    return {**answer, "claims": [one.as_json() for one in claims], "goals": [one.as_json() for one in goals]}
+
+
+def _goals(answer: Mapping[str, Any]) -> list[Goal]:
+    """What every run is held to."""
+    goals = []
+    for name, family in answer["families"].items():
+        for way in (one for one in IDENTIFYING_WAYS if one in family["ways"]):
+            found = family["ways"][way]
+            ratio = float(np.mean(found["of_reality_alone"]))
+            falls = float(np.mean(found["phi_falls"]))
+            goals += [
+                Goal(what=f"{name}, {way}: share of iterations in which phi falls", found=falls, limit=0.9),
+                Goal(what=f"{name}, {way}: speed over that learned in reality alone", found=ratio, limit=1.0),
+                Goal(what=f"{name}, {way}: trials in reality", found=max(found["trials"]), limit=180, most=True),
+            ]
+    error = answer["our_way"]["same"]["median"]
+    return [*goals, Goal(what="our own way: median error of lengths", found=error, limit=0.05, most=True)]
 
 
 def _learned(out: Path, family: Family, seed: int, settings: Settings, say: Progress) -> list[Learned]:

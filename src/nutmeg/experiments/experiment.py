@@ -68,6 +68,8 @@ class ExperimentSettings:
 
 Verdict = Literal["agrees", "differs", "cannot tell"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "cannot tell")
+SHOWN_DIGITS = 4
+"""Digits of goals after the point."""
 CONFIDENCE_LEVEL = 0.90
 """Level of the intervals that verdicts are given by."""
 NORMAL_QUANTILE = 1.6449
@@ -211,10 +213,79 @@ def claim_notes(claims: Iterable[Mapping[str, Any]]) -> list[str]:
     return [*lines, *([f"verdicts (90 % intervals): {count_verdicts(claims)}."] if lines else [])]
 
 
+def goal_notes(goals: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each goal, as results.json has them."""
+    return [one["sentence"] for one in goals]
+
+
 def count_verdicts(claims: Iterable[Mapping[str, Any]]) -> str:
     """How many claims agree, differ, or cannot be told."""
     found = [one["verdict"] for one in claims]
     return ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A number beside what is wanted of it."""
+
+    what: str
+    found: float | None
+    """None if it was not measured."""
+    limit: float
+    most: bool = False
+    """Whether the limit is the most that is allowed, not the least."""
+    unit: str = ""
+    """Put behind numbers."""
+
+    @property
+    def met(self) -> bool | None:
+        """None if it was not measured; a number that is none misses."""
+        if self.found is None:
+            return None
+        return self.found <= self.limit if self.most else self.found >= self.limit
+
+    def shown(self) -> str:
+        """What was found, cut to some digits on the side that does not flatter."""
+        if self.found is None or not math.isfinite(self.found):
+            return "-" if self.found is None else str(self.found)
+        scale = 10**SHOWN_DIGITS
+        exact = self.found * scale
+        near = round(exact)
+        cut = near if abs(exact - near) < 1e-6 else math.ceil(exact) if self.most else math.floor(exact)
+        return f"{cut / scale:.{SHOWN_DIGITS}f}"
+
+    def sentence(self) -> str:
+        """For the terminal."""
+        word = {True: "met", False: "MISSED", None: "not measured"}[self.met]
+        side = "at most" if self.most else "at least"
+        return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The goal and what was found, as `results.json` and `--json` have them."""
+        found = self.found if self.found is None or math.isfinite(self.found) else None
+        side = "at most" if self.most else "at least"
+        return {
+            "what": self.what,
+            "found": found,
+            "goal": self.limit,
+            "side": side,
+            "unit": self.unit.strip(),
+            "met": self.met,
+            "sentence": self.sentence(),
+        }
+
+
+def goals_of(claims: Iterable[Claim]) -> list[Goal]:
+    """Goals that claims are met in the mean, whatever their intervals: what a small version is checked by."""
+    found = []
+    for one in claims:
+        unit = f" {one.unit}" if one.unit else ""
+        value = one.ours.mean if math.isfinite(one.ours.mean) else None
+        if math.isfinite(one.least):
+            found.append(Goal(what=one.what, found=value, limit=one.least, unit=unit))
+        if math.isfinite(one.most):
+            found.append(Goal(what=one.what, found=value, limit=one.most, most=True, unit=unit))
+    return found
 
 
 # Tables

@@ -34,9 +34,11 @@ from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
     claim_notes,
+    goal_notes,
     silent,
     text,
 )
@@ -187,6 +189,8 @@ class Scale:
     """Length of the walks of both set-ups afterwards [s]."""
     judged: bool = False
     """Whether the first robot's numbers are judged for identifiability."""
+    least_cut: float = CUT_GOAL
+    """The factor by which F must be cut."""
 
     @property
     def candidates(self) -> int:
@@ -196,9 +200,16 @@ class Scale:
 
 SCALES = {
     "quick": Scale(
-        seconds=1.9, timestep=0.004, parents=2, children=6, generations=2, strategies=("es",), walk_seconds=8.0
+        seconds=1.9,
+        timestep=0.004,
+        parents=2,
+        children=6,
+        generations=2,
+        strategies=("es",),
+        walk_seconds=8.0,
+        least_cut=1.05,
     ),
-    "small": Scale(seconds=1.9, timestep=0.004, parents=3, children=12, generations=3, walk_seconds=8.0),
+    "small": Scale(seconds=1.9, timestep=0.004, parents=3, children=12, generations=3, walk_seconds=8.0, least_cut=1.5),
     "middle": Scale(seconds=2.0, timestep=0.004, generations=4, judged=True),
     "evolution": Scale(seconds=4.0, timestep=0.002, generations=20, judged=True),
     "paper": Scale(seconds=10.0, timestep=0.001, children=800, generations=100, judged=True),
@@ -232,7 +243,12 @@ class Settings(ExperimentSettings):
 def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
     """Fits several hidden robots and lets the parameters walk; draws figures of the first."""
     size, numbers = settings.size, range(settings.seed, settings.seed + settings.seeds)
-    known = {**vars(size), "exponent": EXPONENT, "lifetime": LIFETIME, "noise": vars(DISTURBANCE)}
+    known = {
+        **{key: value for key, value in vars(size).items() if key != "least_cut"},
+        "exponent": EXPONENT,
+        "lifetime": LIFETIME,
+        "noise": vars(DISTURBANCE),
+    }
     decisive = {**known, "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else ""}
     runs = each_seed(
         out, numbers, decisive, lambda n: _fit_robot(n, settings, out if n == settings.seed else None, say)
@@ -240,8 +256,21 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     say("what m = 0, 1 and 2 think of a fall")
     falls = falling(size.timestep, out)
     claims = [one.as_json() for one in _claims(runs, size)]
-    answer = {"experiment": "motoflex-fit", "paper": PAPER_SCALE, "settings": known, "goal": CUT_GOAL}
-    return {**answer, "claims": claims, "falls": falls, "runs": runs}
+    goals = [one.as_json() for one in _goals(runs, size)]
+    answer = {"experiment": "motoflex-fit", "paper": PAPER_SCALE, "settings": known}
+    return {**answer, "claims": claims, "goals": goals, "falls": falls, "runs": runs}
+
+
+def _goals(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Goal]:
+    """What every fit is held to."""
+    first = size.strategies[0]
+    cuts = [run["strategies"][first]["cut"] for run in runs]
+    walks = [row for run in runs for row in run["walks"]]
+    same = np.mean([(row["hidden"]["fallen_at"] is None) == (row["found"]["fallen_at"] is None) for row in walks])
+    return [
+        Goal(what=f"{first}: least factor by which F is cut", found=min(cuts), limit=size.least_cut),
+        Goal(what="share of walks that fall if and only if the hidden robot does", found=float(same), limit=0.75),
+    ]
 
 
 def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Claim]:
@@ -308,7 +337,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for run in answer["runs"]
         for row in run["walks"]
     ]
-    return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]))
+    return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
 
 
 def _walked(row: Mapping[str, Any]) -> str:

@@ -31,10 +31,12 @@ from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
     claim_notes,
     decimal,
+    goal_notes,
     silent,
     text,
 )
@@ -263,7 +265,30 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         [row for row in ablation if row["set_up"] == SET_UPS[0].name],
         searched["candidates"] if searched else [],
     )
-    return {**answer, "claims": [one.as_json() for one in _claims(answer)]}
+    claims, goals = _claims(answer), _goals(answer)
+    return {**answer, "claims": [one.as_json() for one in claims], "goals": [one.as_json() for one in goals]}
+
+
+def _goals(answer: Mapping[str, Any]) -> list[Goal]:
+    """What this simulation is held to, whatever the paper's robot does."""
+    rows = {(row["set_up"], row["actuation"]): row for row in summarised(answer["walks"])}
+    rigid, soft = rows[SET_UPS[0].name, "ideal"], rows[SET_UPS[0].name, "motoflex"]
+    falls = {
+        name: float(np.mean([r["fallen_at"] is not None for r in answer["walks"] if _is(r, SET_UPS[1], name)]))
+        for name in ("ideal", "motoflex")
+    }
+    swing = None if soft["pitch"] is None or rigid["pitch"] is None else soft["pitch"] / rigid["pitch"]
+    return [
+        Goal(what="ideal: speed in set-up 1", found=rigid["speed"], limit=0.19, unit=" m/s"),
+        Goal(what="motoflex: speed in set-up 1", found=soft["speed"], limit=0.15, unit=" m/s"),
+        Goal(what="motoflex: swing of the pitch over the rigid robot's", found=swing, limit=1.1),
+        Goal(what="motoflex: share that falls in set-up 2", found=falls["motoflex"], limit=0.5),
+        Goal(what="ideal: share that falls in set-up 2", found=falls["ideal"], limit=0.0, most=True),
+    ]
+
+
+def _is(row: Mapping[str, Any], set_up: SetUp, actuation: str) -> bool:
+    return bool(row["set_up"] == set_up.name and row["actuation"] == actuation)
 
 
 def _walks(out: Path, size: Scale, seeds: Sequence[int], say: Progress) -> list[dict[str, Any]]:
@@ -523,4 +548,10 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
             + f"). The fastest of the best {len(answer['search']['candidates'])}: "
             f"{answer['search']['fastest']:.3f} m/s."
         )
-    return ResultTable.of(summarised([*answer["walks"], *partial]), columns, *notes, *claim_notes(answer["claims"]))
+    return ResultTable.of(
+        summarised([*answer["walks"], *partial]),
+        columns,
+        *notes,
+        *claim_notes(answer["claims"]),
+        *goal_notes(answer["goals"]),
+    )

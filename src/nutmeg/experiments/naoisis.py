@@ -33,6 +33,7 @@ from nutmeg.experiments.experiment import (
     Progress,
     ResultTable,
     claim_notes,
+    goals_of,
     silent,
     text,
 )
@@ -128,6 +129,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {
         "experiment": "naoisis",
         "claims": [one.as_json() for one in claims],
+        "goals": [one.as_json() for one in goals_of(claims)],
         "match": match,
         "settings": {"seeds": list(seeds), "field": FIELD_NAME},
     }
