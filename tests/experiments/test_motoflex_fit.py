@@ -11,7 +11,6 @@ from nutmeg.base.errors import UnknownNameError
 from nutmeg.experiments import motoflex_fit
 from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.experiments.motoflex_fit import (
-    FALLEN_COSINE,
     SCALES,
     SEARCHED_FACTORS,
     WALKS,
@@ -22,6 +21,7 @@ from nutmeg.experiments.motoflex_fit import (
     walking,
 )
 from nutmeg.model.identified import read_body, write_body
+from nutmeg.motion.preview_walk import FALLEN_COSINE
 from nutmeg.reality.distances.distance import DistanceSettings
 
 if TYPE_CHECKING:
