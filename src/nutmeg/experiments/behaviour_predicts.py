@@ -364,7 +364,7 @@ def _claims(agreements: Mapping[str, Mapping[str, Any]], teams: int) -> list[Cla
     return [
         Claim(
             what=f"rank correlation {word} calibration",
-            ours=Estimate(one["spearman"], *one["spearman_interval"], teams),
+            ours=Estimate(one["spearman"], one["spearman_interval"][0], one["spearman_interval"][1], teams),
             least=RANK_GOAL,
             digits=2,
         )
