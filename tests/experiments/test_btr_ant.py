@@ -1,9 +1,7 @@
-"""Back-to-Reality on the ant, in a tiny configuration."""
+"""Back-to-Reality on the ant; `test_experiment` runs its quick version."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,46 +10,54 @@ import pytest
 from nutmeg.base.errors import FileError
 from nutmeg.experiments import btr_ant
 from nutmeg.experiments.btr_ant import (
+    EFFORTS,
     FAMILIES,
-    FIT_SETTINGS,
+    IDENTIFYING_WAYS,
     LAME_FAMILY,
     LENGTHS,
     LENGTHS_FAMILY,
-    Effort,
+    WAYS,
+    ant_claims,
     ant_lengths,
-    ant_settings,
+    improved_settings,
     length_summary,
     on_true_body,
     read_reality,
+    way_settings,
     without_identification,
 )
-from nutmeg.experiments.experiment import perform
-
-TINY = Effort(iterations=2, controllers=2, simulations=2, trials=8, most_trials=20)
 
 
-@pytest.mark.slow
-def test_a_tiny_run_writes_figures_and_results_and_is_only_read_when_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "nutmeg.experiments.btr_ant.FIT_SETTINGS", replace(FIT_SETTINGS, candidates=11, rounds=1)
-    )  # found well below
-    said: list[str] = []
-    settings = btr_ant.Settings(quick=True, seed=3, families=(LENGTHS_FAMILY,), effort=TINY, bodies=1)
-    answer = perform(btr_ant, tmp_path, settings, said.append)
-    written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    assert written["complete"]
-    assert written["learned"] == answer["learned"]
-    assert (tmp_path / "lengths" / "seed-03" / "figure-3.png").stat().st_size > 10_000
-    family = answer["families"]["lengths"]
-    assert family["trials_in_reality"] <= TINY.most_trials
-    assert set(family["speed"]) == {"btr", "true body", "no identification", "reality alone"}
-    assert all(np.isfinite(value) for value in family["speed"].values())
-    shown = btr_ant.table(answer)
-    assert any("true body" in row[0] and row[2] == ">= 0.9" for row in shown.rows)
-    again = btr_ant.run(tmp_path, settings)
-    assert again["learned"][0]["errors"] == answer["learned"][0]["errors"]
+def test_the_papers_step_2_takes_the_fittest_of_this_iteration_and_the_best_simulation() -> None:
+    improved = improved_settings(LENGTHS_FAMILY, dict.fromkeys(LENGTHS, 1.2), (), EFFORTS["paper"], seed=1)
+    paper = way_settings(improved, "paper")
+    assert paper.trials == round(0.6 * 20)
+    assert (paper.transfer.random, paper.transfer.exploring, paper.estimate) == (0, 0, "best")
+    assert (paper.memory.use, paper.memory.iterations) == ("last", 1)
+    assert (improved.trials, improved.transfer.random, improved.estimate) == (15, 12, "mean")
+    assert way_settings(improved, "exploring").transfer.exploring == 6
+    assert {way: way_settings(improved, way).mode for way in WAYS} == {
+        **dict.fromkeys(IDENTIFYING_WAYS, "btr"),
+        "discrepancy": "discrepancy",
+        "true body": "none",
+        "no identification": "none",
+        "reality alone": "reality",
+    }
+
+
+def test_gains_are_taken_in_the_same_realities_and_few_of_them_cannot_tell() -> None:
+    def way(speed: list[float], error: list[float]) -> dict[str, list[float]]:
+        keys = ("error", "error_share", "phi_falls", "of_reality_alone")
+        return {"of_true_body": speed, **dict.fromkeys(keys, error)}
+
+    def said(speeds: list[float]) -> str:
+        ways = {"paper": way([0.9, 0.5, 0.7], [0.2, 0.3, 0.1]), "exploring": way(speeds, [0.2, 0.3, 0.1])}
+        claims = ant_claims({"families": {"lengths": {"ways": ways}}})
+        return next(one.verdict for one in claims if "speed gained by active exploration" in one.what)
+
+    assert said([1.0, 0.6, 0.8]) == "agrees"
+    assert said([0.8, 0.4, 0.6]) == "differs"
+    assert said([0.5, 0.9, 0.8]) == "cannot tell"
 
 
 @pytest.mark.slow
@@ -76,7 +82,7 @@ def test_hidden_numbers_are_drawn_within_their_ranges() -> None:
 
 def test_the_true_body_is_where_its_search_starts_and_the_control_starts_as_drawn() -> None:
     hidden = LAME_FAMILY.draw(np.random.default_rng(1))
-    settings = ant_settings(LAME_FAMILY, hidden, (), TINY, seed=1)
+    settings = improved_settings(LAME_FAMILY, hidden, (), EFFORTS["quick"], seed=1)
     true = on_true_body(settings)
     assert {name: one.start for name, one in true.simulation.items()} == hidden
     control = without_identification(settings)

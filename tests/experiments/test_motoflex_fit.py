@@ -1,8 +1,7 @@
-"""The MoToFlex fit, with few and short trials."""
+"""The MoToFlex fit; `test_experiment` runs its quick version."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,24 +9,23 @@ import pytest
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.experiments import motoflex_fit
-from nutmeg.experiments.experiment import perform
 from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.experiments.motoflex_fit import (
-    FALLEN_COSINE,
+    SCALES,
     SEARCHED_FACTORS,
     WALKS,
-    Scale,
     falling,
+    found_body,
     four_walks_and_a_kick,
     motoflex_twin,
     walking,
 )
+from nutmeg.model.identified import read_body, write_body
+from nutmeg.motion.preview_walk import FALLEN_COSINE
 from nutmeg.reality.distances.distance import DistanceSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-TINY = Scale(seconds=2.0, timestep=0.004, parents=1, children=2, generations=1, judged=False)
 
 
 def test_five_robots_walk_and_kick_and_every_number_changes_what_they_do() -> None:
@@ -65,12 +63,17 @@ def test_an_unknown_scale_is_refused(tmp_path: Path) -> None:
         motoflex_fit.run(tmp_path, motoflex_fit.Settings(scale="midle"))
 
 
-@pytest.mark.slow
-def test_a_run_writes_figures_and_results(tmp_path: Path) -> None:
-    answer = perform(motoflex_fit, tmp_path, motoflex_fit.Settings(seed=1, seeds=1, scale=TINY))
-    names = {f.name for f in tmp_path.iterdir()}
-    assert names == {"following.png", "parameters.png", "error.png", "falls.png", "results.json", "seed-1.json"}
-    assert json.loads((tmp_path / "results.json").read_text()) == json.loads(json.dumps(answer))
-    run = answer["runs"][0]
-    assert run["evaluations"] == 2
-    assert run["error"]["at_truth"] < run["error"]["end"] <= run["error"]["start"]
+def test_every_scale_has_time_for_its_walks() -> None:
+    table = motoflex_twin(0.004).table
+    for scale in SCALES.values():
+        trials = four_walks_and_a_kick(table, scale.seconds)
+        assert all(len(trial) >= scale.seconds / trial.period - 1 for trial in trials[:4])
+
+
+def test_found_numbers_make_a_body_that_can_be_read_and_placed(tmp_path: Path) -> None:
+    twin = motoflex_twin(0.004)
+    write_body(tmp_path / "params.toml", found_body(twin, twin.space.start * 0.9, "a test"))
+    body = read_body(tmp_path / "params.toml")
+    assert body.robot == "nao-v4"
+    assert {one.target for one in body.adjustments} >= {"gear.leg201.play", "gear.ankle.play", "servo.leg130.p"}
+    assert all(one.value == pytest.approx(0.9) for one in body.adjustments)

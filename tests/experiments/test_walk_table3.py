@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from nutmeg.experiments import walk_table3
-from nutmeg.experiments.experiment import perform
+from nutmeg.experiments.experiment import Estimate, perform
 from nutmeg.experiments.walk_table3 import (
     PAPER_DIFFERENCES,
     Size,
     fitted_strengths,
-    verdict,
+    pair_claim,
 )
 from nutmeg.learning import agents as agents_module
 from nutmeg.motion.walk.files import read_walk, write_walk
@@ -53,21 +53,21 @@ def test_the_pairs_of_the_paper_play_and_games_are_kept(tmp_path: Path, folder: 
 
 
 @pytest.mark.parametrize(
-    ("ours", "error", "paper", "paper_error", "said"),
+    ("ours", "error", "games", "paper", "said"),
     [
-        (2.0, 0.5, 3.0, 0.1, "agrees"),
-        (-2.0, 0.5, 3.0, 0.1, "differs"),
-        (0.5, 0.5, 3.0, 0.1, "open"),
-        (0.1, 0.5, 0.1, 0.1, "agrees"),
-        (2.0, 0.5, 0.1, 0.1, "differs"),
-        (2.0, None, 3.0, 0.1, "open"),
-        (None, None, 3.0, 0.1, "open"),
+        (3.0, 0.1, 100, 3.27, "agrees"),
+        (-2.0, 0.5, 100, 3.27, "differs"),
+        (0.38, 0.2, 100, 3.27, "differs"),  # the same sign is not enough
+        (0.1, 0.1, 100, 0.1, "agrees"),
+        (0.1, 0.5, 8, 0.1, "cannot tell"),  # so few games agree with anything
+        (2.0, None, 1, 3.27, "cannot tell"),
+        (None, None, 0, 3.27, "cannot tell"),
     ],
 )
-def test_only_clear_differences_decide(
-    ours: float | None, error: float | None, paper: float, paper_error: float, said: str
+def test_only_enough_games_of_the_papers_size_agree(
+    ours: float | None, error: float | None, games: int, paper: float, said: str
 ) -> None:
-    assert verdict(ours, error, paper, paper_error) == said
+    assert pair_claim("a – b", Estimate.with_error(ours, error, games), paper, 0.1).verdict == said
 
 
 def test_strengths_reproduce_consistent_differences() -> None:

@@ -1,8 +1,11 @@
 """Run an experiment of a paper again and put its numbers beside ours; figures and results.json go into a folder.
 
-Experiments of several seeds keep each one's result: an interrupted experiment goes on when the same command is given.
+--list shows all experiments with their size, the time they take and their last verdict. Experiments of several seeds
+keep each one's result: an interrupted experiment goes on when the same command is given.
 
-example: nutmeg reproduce btr-ant --quick
+example: nutmeg reproduce --list
+         nutmeg reproduce btr-ant --quick
+         nutmeg reproduce naoisis
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
          nutmeg reproduce openr-ball
@@ -30,20 +33,21 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 Experiment = Literal[
-    "motoflex-walk",
     "btr-ant",
     "btr-nao",
+    "motoflex-walk",
     "motoflex-fit",
+    "naoisis",
+    "camera-localisation",
+    "behaviour-predicts",
     "openr-ball",
-    "servo-xl330",
-    "coverage",
-    "simspark",
-    "league-replay",
     "walk-table2",
     "walk-table3",
     "walk-robustness",
-    "behaviour-predicts",
-    "camera-localisation",
+    "servo-xl330",
+    "simspark",
+    "league-replay",
+    "coverage",
 ]
 
 
@@ -51,12 +55,14 @@ Experiment = Literal[
 class Arguments(JsonOption):
     """Options of `nutmeg reproduce`."""
 
-    experiment: tyro.conf.Positional[Experiment]
+    experiment: tyro.conf.Positional[Experiment | None] = None
     """Which experiment."""
+    list: bool = False
+    """Show all experiments instead of running one."""
     output: OptionalOutput = None
     """Folder for figures and results; runs/EXPERIMENT by default."""
     quick: bool = False
-    """A smaller version, about a minute on two cores."""
+    """A smaller version, at most a minute of processor time."""
     reality: Path | None = None
     """A TOML file with other hidden values or recordings than the experiment's own."""
     seed: Seed | None = None
@@ -64,7 +70,8 @@ class Arguments(JsonOption):
     seeds: Count | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
-    """motoflex-fit: quick, middle or paper (days of computing); walk-table3: quick, middle, full or paper (weeks)."""
+    """btr-ant: quick, small, middle or paper; motoflex-fit: these or evolution; walk-table3: quick, middle, full or
+    paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg."""
@@ -77,9 +84,13 @@ class Arguments(JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Runs the experiment and prints its table."""
+    """Runs the experiment and prints its table, or lists all experiments."""
     from nutmeg.experiments.experiment import load_experiment, perform
 
+    if arguments.list:
+        return _list(terminal)
+    if arguments.experiment is None:
+        raise UsageError("which experiment? Name one; nutmeg reproduce --list shows all.")
     out = arguments.output or Path("runs") / arguments.experiment
     experiment = load_experiment(arguments.experiment)
     settings = experiment.Settings(**_options(arguments, {f.name for f in dataclasses.fields(experiment.Settings)}))
@@ -95,6 +106,28 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal.say(note)
     terminal.say(f"figures and results: {out}")
     return answer
+
+
+def _list(terminal: Terminal) -> dict[str, Any]:
+    """Prints all experiments with their size, time and last verdict."""
+    from nutmeg.experiments.experiment import listed_experiments
+
+    listed = listed_experiments()
+    rows = [
+        (
+            name,
+            one.paper,
+            f"{one.about}; {one.size}",
+            f"{one.quick_seconds:.0f} s",
+            f"{one.full_minutes:.0f} min",
+            "not run yet" if one.last is None else f"{one.last.verdict} ({one.last.scale}, {one.last.seeds})",
+            "" if one.last is None else one.last.date,
+        )
+        for name, one in listed.items()
+    ]
+    terminal.table("", ("experiment", "paper", "what", "quick", "full", "last verdict", "date"), rows)
+    terminal.say("times are processor time on one core; verdicts agree, differ or cannot tell by intervals of 90 %.")
+    return {name: dataclasses.asdict(one) for name, one in listed.items()}
 
 
 def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:

@@ -29,9 +29,13 @@ from numpy.random import SeedSequence, default_rng
 from nutmeg.base.arrays import Floats
 from nutmeg.base.journal import draft
 from nutmeg.experiments.experiment import (
+    CONFIDENCE_LEVEL,
+    Claim,
+    Estimate,
     ExperimentSettings,
     Progress,
     ResultTable,
+    claim_notes,
     decimal,
     fit_strengths,
     games_matrix,
@@ -67,7 +71,6 @@ if TYPE_CHECKING:
 
 
 BOOTSTRAP_SAMPLES = 1000
-CONFIDENCE_LEVEL = 0.95
 
 
 def played_games(names: Sequence[str], results: Sequence[GameResult]) -> tuple[Floats, Floats]:
@@ -266,7 +269,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         f"{size['half_length']:g} s; {answer['physical_games']} physical and {answer['behavioural_games']} behavioural "
         "games."
     )
-    return ResultTable.of(answer["table"], columns, *notes)
+    return ResultTable.of(answer["table"], columns, *notes, *claim_notes(answer["claims"]))
 
 
 def series_of(size: Size, seed: int) -> SeriesSettings:
@@ -344,6 +347,7 @@ def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequenc
         "experiment": "behaviour-predicts",
         "table": rows,
         **agreements,
+        "claims": [one.as_json() for one in _claims(agreements, len(names))],
         "ceiling": ceiling_of(names, physical, rng),
         "goal": RANK_GOAL,
         "pairs": _pairs(settings, results),
@@ -353,6 +357,19 @@ def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequenc
         "goals": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
         "falls": {word: float(np.mean([sum(one.falls) for one in games])) for word, games in results.items()},
     }
+
+
+def _claims(agreements: Mapping[str, Mapping[str, Any]], teams: int) -> list[Claim]:
+    """The rank correlation that is aimed for; intervals are those of the bootstrap."""
+    return [
+        Claim(
+            what=f"rank correlation {word} calibration",
+            ours=Estimate(one["spearman"], one["spearman_interval"][0], one["spearman_interval"][1], teams),
+            least=RANK_GOAL,
+            digits=2,
+        )
+        for word, one in agreements.items()
+    ]
 
 
 def _pairs(settings: SeriesSettings, results: Mapping[str, Sequence[GameResult]]) -> list[dict[str, Any]]:

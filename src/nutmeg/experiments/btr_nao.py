@@ -25,9 +25,12 @@ import numpy as np
 
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
+    Claim,
+    Estimate,
     ExperimentSettings,
     Progress,
     ResultTable,
+    claim_notes,
     percent,
     share,
     silent,
@@ -394,6 +397,7 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "median_error": error,
         "met": error is not None and error < ERROR_GOAL,
+        "claims": [_error_claim([abs(m["error"]) for m in seen]).as_json()] if seen else [],
         "identifiable": len(seen),
         "of": len(masses),
         "median_error_pure_phi2": float(np.median(pure)) if pure else None,
@@ -402,6 +406,10 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
         else None,
         "by_part": by_part,
     }
+
+
+def _error_claim(errors: list[float]) -> Claim:
+    return Claim(what="error of identifiable masses", ours=Estimate.of(errors), most=ERROR_GOAL)
 
 
 def table(answer: Mapping[str, Any]) -> ResultTable:
@@ -417,4 +425,5 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         f"{percent(answer['median_error'])} (goal: under {percent(answer['goal'], 0)}; met: "
         f"{yes_or_no(answer['met'])}); with phi2 alone {percent(answer['median_error_pure_phi2'])}."
     )
-    return ResultTable.of(({"part": part, **row} for part, row in answer["by_part"].items()), columns, note)
+    rows = ({"part": part, **row} for part, row in answer["by_part"].items())
+    return ResultTable.of(rows, columns, note, *claim_notes(answer["claims"]))

@@ -24,9 +24,12 @@ from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     DEGREES,
+    Claim,
+    Estimate,
     ExperimentSettings,
     Progress,
     ResultTable,
+    claim_notes,
     decimal,
     share,
     silent,
@@ -46,7 +49,7 @@ from nutmeg.model.field import load_field
 from nutmeg.recording import Channel, Recording, RecordingWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats
@@ -292,6 +295,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "runs": runs,
         "goal": {"error": ERROR_GOAL, "turn": TURN_GOAL},
         "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < TURN_GOAL,
+        "claims": [one.as_json() for one in _claims(runs)],
         "settings": {
             **asdict(size),
             "seed": seed,
@@ -300,6 +304,27 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
             "field": FIELD_NAME,
         },
     }
+
+
+def _claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
+    """What was asked for, over walks."""
+    found = [run["pictures"] for run in runs]
+    again = Estimate.of_share(sum(one["found_again"] is not None for one in found), len(found))
+    return [
+        Claim(
+            what="median error of place",
+            ours=Estimate.of([one["median_error"] for one in found]),
+            most=ERROR_GOAL,
+            unit="m",
+        ),
+        Claim(
+            what="median error of heading",
+            ours=Estimate.of([one["median_turn"] * DEGREES for one in found]),
+            most=TURN_GOAL * DEGREES,
+            unit="deg",
+        ),
+        Claim(what="share that find themselves again after being carried away", ours=again, least=0.5, digits=2),
+    ]
 
 
 def table(answer: Mapping[str, Any]) -> ResultTable:
@@ -323,6 +348,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         f"walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * DEGREES:.2f} deg; "
         f"met: {yes_or_no(answer['met'])}.",
         f"carried away at the end of the walk, {best['found']} of {settings['seeds']} found themselves again.",
+        *claim_notes(answer["claims"]),
     )
 
 

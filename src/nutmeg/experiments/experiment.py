@@ -1,4 +1,4 @@
-"""What all experiments share: how they are found, their settings, and the table of their results.
+"""What all experiments share: how they are found, their settings, the rule of their verdicts, and tables of results.
 
 Each experiment is a module with
 
@@ -9,49 +9,45 @@ Each experiment is a module with
     experiment = load_experiment("btr-nao")
     answer = perform(experiment, Path("runs/btr-nao"), experiment.Settings(quick=True))
 
-Modules that draw figures are imported when a figure is drawn, so that listing experiments loads none of them.
+A module that holds two experiments has these three in a class for each. `data/experiments.toml` lists all experiments
+with their sizes and last verdicts. Modules that draw figures are imported when a figure is drawn, so that listing
+experiments loads none of them.
+
+The verdict on a claim of a paper follows one rule (`Claim`). Our number has an interval of 90 %, over seeds, hidden
+bodies, starts or games. The claim is a range: the paper's number plus or minus a tolerance that is stated beside it, or
+one side of a limit. The verdict is
+
+- `agrees` if the whole interval lies in that range (for a tolerance this is the two one-sided tests of equivalence at
+  5 %, so that a small experiment cannot agree by being vague),
+- `differs` if the whole interval lies outside of it, on one side,
+- `cannot tell` otherwise, and always where there is one measurement only.
+
+The uncertainty of the paper's own number is added in squares to that of ours.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
+from nutmeg.base import settings as settings_files
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import versions, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from nutmeg.base.arrays import Floats
     from nutmeg.match.series.series import GameResult, Series
 
-EXPERIMENTS = {
-    "motoflex-walk": "motoflex_walk",
-    "btr-ant": "btr_ant",
-    "btr-nao": "btr_nao",
-    "motoflex-fit": "motoflex_fit",
-    "openr-ball": "openr_ball",
-    "servo-xl330": "servo_xl330",
-    "coverage": "coverage",
-    "simspark": "simspark",
-    "league-replay": "league_replay",
-    "walk-table2": "walk_table2",
-    "walk-table3": "walk_table3",
-    "walk-robustness": "walk_robustness",
-    "behaviour-predicts": "behaviour_predicts",
-    "camera-localisation": "camera_localisation",
-}
-"""The module of each experiment."""
 DEGREES = 180 / math.pi
 Progress = Callable[[str], None]
 """Called with what is being done."""
@@ -65,6 +61,234 @@ class ExperimentSettings:
     """Whether a smaller version is run, which takes about a minute on two cores."""
     threads: int = 1
     """Number of threads or processes that simulate; results do not depend on it."""
+
+
+# Verdicts
+
+
+Verdict = Literal["agrees", "differs", "cannot tell"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "cannot tell")
+SHOWN_DIGITS = 4
+"""Digits of goals after the point."""
+CONFIDENCE_LEVEL = 0.90
+"""Level of the intervals that verdicts are given by."""
+NORMAL_QUANTILE = 1.6449
+"""Half the width of such an interval of a normal distribution, in standard deviations."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured number and its interval of `CONFIDENCE_LEVEL`."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    """Number of independent measurements."""
+
+    @classmethod
+    def of(cls, values: Sequence[float] | Floats) -> Estimate:
+        """The mean of measurements with Student's interval; one measurement has an infinite interval."""
+        found = np.asarray(values, float)
+        mean = float(found.mean())
+        if len(found) < 2:
+            return cls(mean, -math.inf, math.inf, len(found))
+        from scipy.stats import t as student  # takes half a second to import
+
+        half = float(
+            student.ppf((1 + CONFIDENCE_LEVEL) / 2, len(found) - 1) * found.std(ddof=1) / math.sqrt(len(found))
+        )
+        return cls(mean, mean - half, mean + half, len(found))
+
+    @classmethod
+    def exact(cls, value: float) -> Estimate:
+        """A number without uncertainty, of something in which nothing is random."""
+        return cls(value, value, value, 2)
+
+    @classmethod
+    def with_error(cls, mean: float | None, error: float | None, count: int) -> Estimate:
+        """A mean whose standard error is known; without one, the interval is infinite."""
+        half = math.inf if error is None or mean is None or count < 2 else NORMAL_QUANTILE * error
+        mean = math.nan if mean is None else mean
+        return cls(mean, mean - half if half < math.inf else -math.inf, mean + half, count)
+
+    @classmethod
+    def of_share(cls, successes: int, tries: int) -> Estimate:
+        """A share with Wilson's interval."""
+        from scipy.stats import binomtest
+
+        interval = binomtest(successes, tries).proportion_ci(CONFIDENCE_LEVEL, method="wilson")
+        return cls(successes / tries, float(interval.low), float(interval.high), tries)
+
+    def widened(self, error: float) -> Estimate:
+        """The same with the standard error of another number added in squares."""
+        below = math.hypot(self.mean - self.low, NORMAL_QUANTILE * error)
+        above = math.hypot(self.high - self.mean, NORMAL_QUANTILE * error)
+        return Estimate(self.mean, self.mean - below, self.mean + above, self.count)
+
+    def shown(self, digits: int = 3) -> str:
+        """The number and its interval."""
+        if not math.isfinite(self.mean):
+            return "-"
+        if not math.isfinite(self.high - self.low):
+            return f"{self.mean:.{digits}f} (one)"
+        if self.high == self.low:
+            return f"{self.mean:.{digits}f}"
+        return f"{self.mean:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim of a paper, or a goal, beside what was measured."""
+
+    what: str
+    ours: Estimate
+    least: float = -math.inf
+    """Lower end of the range that the claim allows."""
+    most: float = math.inf
+    """Upper end of that range."""
+    paper: float | None = None
+    """The paper's number, if it prints one."""
+    error: float = 0.0
+    """Standard error of the paper's number."""
+    unit: str = ""
+    digits: int = 3
+    """Digits after the point in tables."""
+
+    @classmethod
+    def near(cls, what: str, ours: Estimate, paper: float, tolerance: float, **others: Any) -> Claim:  # noqa: ANN401
+        """The claim that our number is the paper's, plus or minus a tolerance."""
+        return cls(what=what, ours=ours, least=paper - tolerance, most=paper + tolerance, paper=paper, **others)
+
+    @property
+    def verdict(self) -> Verdict:
+        """By the rule of this module."""
+        interval = self.ours.widened(self.error) if self.error else self.ours
+        if not math.isfinite(interval.mean) or interval.count < 2:
+            return "cannot tell"
+        if self.least <= interval.low and interval.high <= self.most:
+            return "agrees"
+        return "differs" if interval.low > self.most or interval.high < self.least else "cannot tell"
+
+    def range(self) -> str:
+        """What the claim allows."""
+        if math.isinf(self.least):
+            return f"at most {self.most:.{self.digits}f}"
+        if math.isinf(self.most):
+            return f"at least {self.least:.{self.digits}f}"
+        return f"{self.least:.{self.digits}f} to {self.most:.{self.digits}f}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers for results.json; null where there is none."""
+        finite = {
+            name: value if math.isfinite(value) else None
+            for name, value in (
+                ("ours", self.ours.mean),
+                ("low", self.ours.low),
+                ("high", self.ours.high),
+                ("least", self.least),
+                ("most", self.most),
+            )
+        }
+        return {
+            "what": self.what,
+            **finite,
+            "count": self.ours.count,
+            "paper": self.paper,
+            "unit": self.unit,
+            "shown": self.ours.shown(self.digits),
+            "range": self.range(),
+            "verdict": self.verdict,
+        }
+
+
+def claim_notes(claims: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each claim, and their count; claims are those of results.json."""
+    lines = [
+        f"{one['verdict']}: {one['what']} {one['shown']}{' ' + one['unit'] if one['unit'] else ''}; claimed: "
+        + ("" if one["paper"] is None else f"{one['paper']:g}, taken as ")
+        + one["range"]
+        for one in claims
+    ]
+    return [*lines, *([f"verdicts (90 % intervals): {count_verdicts(claims)}."] if lines else [])]
+
+
+def goal_notes(goals: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each goal, as results.json has them."""
+    return [one["sentence"] for one in goals]
+
+
+def count_verdicts(claims: Iterable[Mapping[str, Any]]) -> str:
+    """How many claims agree, differ, or cannot be told."""
+    found = [one["verdict"] for one in claims]
+    return ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A number beside what is wanted of it."""
+
+    what: str
+    found: float | None
+    """None if it was not measured."""
+    limit: float
+    most: bool = False
+    """Whether the limit is the most that is allowed, not the least."""
+    unit: str = ""
+    """Put behind numbers."""
+
+    @property
+    def met(self) -> bool | None:
+        """None if it was not measured; a number that is none misses."""
+        if self.found is None:
+            return None
+        return self.found <= self.limit if self.most else self.found >= self.limit
+
+    def shown(self) -> str:
+        """What was found, cut to some digits on the side that does not flatter."""
+        if self.found is None or not math.isfinite(self.found):
+            return "-" if self.found is None else str(self.found)
+        scale = 10**SHOWN_DIGITS
+        exact = self.found * scale
+        near = round(exact)
+        cut = near if abs(exact - near) < 1e-6 else math.ceil(exact) if self.most else math.floor(exact)
+        return f"{cut / scale:.{SHOWN_DIGITS}f}"
+
+    def sentence(self) -> str:
+        """For the terminal."""
+        word = {True: "met", False: "MISSED", None: "not measured"}[self.met]
+        side = "at most" if self.most else "at least"
+        return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The goal and what was found, as `results.json` and `--json` have them."""
+        found = self.found if self.found is None or math.isfinite(self.found) else None
+        side = "at most" if self.most else "at least"
+        return {
+            "what": self.what,
+            "found": found,
+            "goal": self.limit,
+            "side": side,
+            "unit": self.unit.strip(),
+            "met": self.met,
+            "sentence": self.sentence(),
+        }
+
+
+def goals_of(claims: Iterable[Claim]) -> list[Goal]:
+    """Goals that claims are met in the mean, whatever their intervals: what a small version is checked by."""
+    found = []
+    for one in claims:
+        unit = f" {one.unit}" if one.unit else ""
+        value = one.ours.mean if math.isfinite(one.ours.mean) else None
+        if math.isfinite(one.least):
+            found.append(Goal(what=one.what, found=value, limit=one.least, unit=unit))
+        if math.isfinite(one.most):
+            found.append(Goal(what=one.what, found=value, limit=one.most, most=True, unit=unit))
+    return found
+
+
+# Tables
 
 
 Cell = Callable[["Mapping[str, Any]"], str]
@@ -112,9 +336,55 @@ class Experiment(Protocol):
         """The answer of `run` as a table."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LastRun:
+    """The last run of an experiment whose verdict ships with Nutmeg."""
+
+    date: str
+    """Year, month and day."""
+    scale: str
+    """How much of the experiment was run."""
+    seeds: str
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """An experiment as `nutmeg reproduce --list` shows it."""
+
+    place: str
+    """Its module in `nutmeg.experiments`; with a class of it, if the module has several experiments: `module:Class`."""
+    paper: str
+    """The paper that it belongs to."""
+    about: str
+    """What it does, in a few words."""
+    size: str
+    """What the whole version runs."""
+    quick_seconds: float
+    """Processor time of `--quick` [s]."""
+    full_minutes: float
+    """Processor time of the whole version [min]."""
+    last: LastRun | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ListFile:
+    """`data/experiments.toml`."""
+
+    experiment: Mapping[str, Listed]
+
+
+@functools.cache
+def listed_experiments() -> Mapping[str, Listed]:
+    """All experiments by name."""
+    return settings_files.read(Path(__file__).parent / "data" / "experiments.toml", _ListFile).experiment
+
+
 def load_experiment(name: str) -> Experiment:
-    """The module of an experiment; it is imported now."""
-    return cast("Experiment", importlib.import_module(f"nutmeg.experiments.{EXPERIMENTS[name]}"))
+    """The module of an experiment, or the class of it there; it is imported now."""
+    module, _, part = listed_experiments()[name].place.partition(":")
+    found = importlib.import_module(f"nutmeg.experiments.{module}")
+    return cast("Experiment", getattr(found, part) if part else found)
 
 
 def silent(_: str) -> None:
@@ -125,6 +395,8 @@ def perform(experiment: Experiment, out: Path, settings: ExperimentSettings, say
     """Runs an experiment and writes its answer to results.json in its folder."""
     out.mkdir(parents=True, exist_ok=True)
     answer = experiment.run(out, settings, say)
+    if answer.get("claims"):
+        answer["verdicts"] = count_verdicts(answer["claims"])
     write_json(out / "results.json", answer)
     return answer
 

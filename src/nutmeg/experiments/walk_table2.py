@@ -21,9 +21,13 @@ from typing import TYPE_CHECKING, Any
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments.experiment import (
     Cell,
+    Claim,
+    Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
+    claim_notes,
     decimal,
     number,
     silent,
@@ -63,58 +67,9 @@ MIN_PHI_LENGTH = 0.08
 """The least phi_length with which steps are slow enough for a real motor."""
 MAX_SIDEWAYS_SPEED = 0.1
 """A walk slower than this does not go in a direction [m/s]; the untrained one is faster in all."""
-SHOWN_DIGITS = 4
 SPEED_UNIT = " m/s"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Goal:
-    """A number beside what is wanted of it."""
-
-    what: str
-    found: float | None
-    """None if it was not measured."""
-    limit: float
-    most: bool = False
-    """Whether the limit is the most that is allowed, not the least."""
-    unit: str = ""
-    """Put behind numbers."""
-
-    @property
-    def met(self) -> bool | None:
-        """None if it was not measured; a number that is none misses."""
-        if self.found is None:
-            return None
-        return self.found <= self.limit if self.most else self.found >= self.limit
-
-    def shown(self) -> str:
-        """What was found, cut to some digits on the side that does not flatter."""
-        if self.found is None or not math.isfinite(self.found):
-            return "-" if self.found is None else str(self.found)
-        scale = 10**SHOWN_DIGITS
-        exact = self.found * scale
-        near = round(exact)
-        cut = near if abs(exact - near) < 1e-6 else math.ceil(exact) if self.most else math.floor(exact)
-        return f"{cut / scale:.{SHOWN_DIGITS}f}"
-
-    def sentence(self) -> str:
-        """For the terminal."""
-        word = {True: "met", False: "MISSED", None: "not measured"}[self.met]
-        side = "at most" if self.most else "at least"
-        return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
-
-    def as_json(self) -> dict[str, Any]:
-        """The goal and what was found, as `results.json` and `--json` have them."""
-        found = self.found if self.found is None or math.isfinite(self.found) else None
-        side = "at most" if self.most else "at least"
-        return {
-            "what": self.what,
-            "found": found,
-            "goal": self.limit,
-            "side": side,
-            "unit": self.unit.strip(),
-            "met": self.met,
-        }
+SPEED_TOLERANCE = 0.05
+"""A speed counts as the paper's within this [m/s]."""
 
 
 def goals(agents: Agents) -> list[Goal]:
@@ -296,7 +251,8 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "experiment": "walk-table2",
         "agents": agents,
         "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
-        "goals": [{**goal.as_json(), "sentence": goal.sentence()} for goal in goals(agents)],
+        "claims": [one.as_json() for one in _claims(agents)],
+        "goals": [one.as_json() for one in goals(agents)],
         "settings": {**asdict(size), "seeds": list(numbers), "quick": settings.quick},
     }
 
@@ -331,7 +287,25 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         *(f"{name}: not measured, there is no {file}" for name, file in answer["missing"].items()),
         *(_origin(name, row["made"]) for name, row in answer["agents"].items()),
         *(goal["sentence"] for goal in answer["goals"]),
+        "intervals are over starts of one learned walk each: they say nothing about other learning runs.",
+        *claim_notes(answer["claims"]),
     )
+
+
+def _claims(agents: Agents) -> list[Claim]:
+    """The paper's speeds, each within `SPEED_TOLERANCE` of it."""
+    return [
+        Claim.near(
+            f"{name}, {way}",
+            Estimate.with_error(row["speeds"][way]["mean"], row["speeds"][way]["se"], row["speeds"][way]["trials"]),
+            paper,
+            SPEED_TOLERANCE,
+            unit="m/s",
+        )
+        for name, row in agents.items()
+        for way in DIRECTIONS
+        if (paper := row["paper"][way]) is not None
+    ]
 
 
 def _origin(name: str, made: Mapping[str, Any]) -> str:

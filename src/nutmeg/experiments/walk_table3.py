@@ -13,7 +13,6 @@ as it ends: the same command goes on where it was interrupted. Agents whose walk
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,9 +23,13 @@ import numpy as np
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.experiments.experiment import (
     Cell,
+    Claim,
+    Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
+    count_verdicts,
     fit_strengths,
     games_matrix,
     number,
@@ -88,8 +91,12 @@ PAPER_DIFFERENCES: dict[tuple[str, str], tuple[float, float]] = {
     ("Final", "Sprint"): (0.15, 0.07),
 }
 """Mean goal differences of the first agent and their standard errors: table 3, then sections 5.1, 5.2 and 5.3."""
-CLEAR_ERRORS = 2.0
-"""A difference of at most so many standard errors is taken for none."""
+TOLERANCE = 0.25
+"""A difference counts as the paper's within this share of it."""
+MIN_TOLERANCE = 0.5
+"""Or within so many goals in 600 s."""
+PAPER_SECONDS = 600.0
+"""Length of the paper's games; differences of shorter games are scaled to it before they are compared [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +110,11 @@ class Size:
     half_length: float
     """s."""
     halves: int
+    pairs: tuple[tuple[str, str], ...] = tuple(PAPER_DIFFERENCES)
 
 
 SIZES = {
-    "quick": Size(games=1, players=1, half_length=80.0, halves=1),
+    "quick": Size(games=2, players=1, half_length=60.0, halves=1, pairs=(("GoToTarget", "Initial"),)),
     "middle": Size(games=8, players=2, half_length=120.0, halves=1),
     "full": Size(games=10, players=4, half_length=300.0, halves=1),
     "paper": Size(games=100, players=9, half_length=300.0, halves=2),
@@ -115,7 +123,7 @@ SIZES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ExperimentSettings):
-    """Options; quick means one game of 80 s of each pair, one against one."""
+    """Options; quick means two games of 60 s of the untrained and the trained walk, one against one."""
 
     seed: int = 0
     """Seed of the games."""
@@ -143,9 +151,16 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     results = play_series(series, out, "games", settings.threads, say)
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
+    answer["goals"] = [one.as_json() for one in _table_goals(answer["pairs"])]
     plot_differences(out / "table-3.png", answer["pairs"])
     _report(out, series, results, answer)
     return answer
+
+
+def _table_goals(pairs: Sequence[Mapping[str, Any]]) -> list[Goal]:
+    """The learned walk beats the untrained one."""
+    found = next((row["difference"] for row in pairs if (row["home"], row["away"]) == ("GoToTarget", "Initial")), None)
+    return [Goal(what="goals a game of GoToTarget more than of Initial", found=found, limit=0.25)]
 
 
 def table(answer: Mapping[str, Any]) -> ResultTable:
@@ -155,17 +170,18 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "here": lambda row: _goals(row["difference"], row["error"]),
         "won/drawn/lost": lambda row: f"{row['wins']}/{row['draws']}/{row['losses']}",
         "paper": lambda row: _goals(row["paper_difference"], row["paper_error"]),
-        "": text("verdict"),
+        "in 600 s (90 %)": text("shown"),
+        "verdict": text("verdict"),
     }
-    settings, counts = answer["settings"], answer["agreements"]
+    settings = answer["settings"]
     return ResultTable.of(
         answer["pairs"],
         columns,
         f"goals a game of the first more than of the second (standard error): {settings['games']} games of "
         f"{settings['halves']} x {settings['half_length']:g} s for each pair, {settings['players']} against "
         f"{settings['players']}; the paper's are 100 games of 2 x 300 s, 9 against 9.",
-        f"{counts['agrees']} pairs agree, {counts['differs']} differ, {counts['open']} are open: their difference "
-        "is not clear (more than two standard errors) in so few games.",
+        f"verdicts by intervals of 90 %, after scaling to 600 s, within {TOLERANCE:.0%} of the paper's difference or "
+        f"{MIN_TOLERANCE:g} goals: {count_verdicts(answer['claims'])}.",
         f"order here: {_ranking(answer['strengths'])}.",
         f"the paper's: {_ranking(answer['paper_strengths'])}; rank correlation "
         f"{number(answer['rank_correlation'], 2)}.",
@@ -191,7 +207,7 @@ def _series(known: Mapping[str, WalkParameters], size: Size, seed: int) -> Serie
     settings = SeriesSettings(
         name="Table 3",
         team=tuple(Entrant(name=name, walk=AGENTS[name].walk) for name in known),
-        only=tuple(pair for pair in PAPER_DIFFERENCES if set(pair) <= set(known)),
+        only=tuple(pair for pair in size.pairs if set(pair) <= set(known)),
         seed=seed,
         games=size.games,
         players=size.players,
@@ -204,14 +220,14 @@ def _series(known: Mapping[str, WalkParameters], size: Size, seed: int) -> Serie
 def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[str, Any]:
     settings = series.settings
     table = standings(settings.names, results)
-    pairs = [_pair(home, away, table.pairs[home, away]) for home, away in settings.only]
+    pairs = [_pair(home, away, table.pairs[home, away], size) for home, away in settings.only]
     ours = {(row["home"], row["away"]): row["difference"] for row in pairs if row["difference"] is not None}
     paper = {pair: PAPER_DIFFERENCES[pair][0] for pair in ours}
     strengths, paper_strengths = fitted_strengths(ours), fitted_strengths(paper)
     return {
         "experiment": "walk-table3",
         "pairs": pairs,
-        "agreements": {word: sum(row["verdict"] == word for row in pairs) for word in ("agrees", "open", "differs")},
+        "claims": [row["claim"] for row in pairs],
         "order": _order(strengths),
         "paper_order": _order(paper_strengths),
         "strengths": strengths,
@@ -224,31 +240,30 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
     }
 
 
-def _pair(home: str, away: str, record: Record) -> dict[str, Any]:
+def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
     paper, error = PAPER_DIFFERENCES[home, away]
+    longer = PAPER_SECONDS / (size.halves * size.half_length)
+    ours = Estimate.with_error(record.difference, None, 0)
+    if record.difference is not None and record.error is not None:
+        # Games that all end alike have no spread; one goal in all of them is then as likely as none.
+        least = 1 / record.games
+        ours = Estimate.with_error(record.difference * longer, max(record.error, least) * longer, record.games)
+    claim = pair_claim(f"{home} – {away}", ours, paper, error)
     return {
         "home": home,
         "away": away,
         **record.as_json(),
         "paper_difference": paper,
         "paper_error": error,
-        "verdict": verdict(record.difference, record.error, paper, error),
+        **{key: value for key, value in claim.as_json().items() if key in ("shown", "range", "verdict")},
+        "claim": claim.as_json(),
     }
 
 
-def verdict(ours: float | None, error: float | None, paper: float, paper_error: float) -> str:
-    """Whether both say the same: `agrees`, `differs`, or `open` where ours does not say who is better."""
-    theirs = _sign(paper, paper_error)
-    if ours is None or error is None:
-        return "open"
-    own = _sign(ours, error)
-    if own == theirs:
-        return "agrees"
-    return "differs" if own else "open"
-
-
-def _sign(difference: float, error: float) -> int:
-    return 0 if abs(difference) <= CLEAR_ERRORS * error else int(math.copysign(1, difference))
+def pair_claim(what: str, ours: Estimate, paper: float, paper_error: float) -> Claim:
+    """The claim that two agents differ by as many goals as in the paper, within `TOLERANCE` of it."""
+    tolerance = max(MIN_TOLERANCE, TOLERANCE * abs(paper))
+    return Claim.near(what, ours, paper, tolerance, error=paper_error, unit="goals", digits=2)
 
 
 def fitted_strengths(differences: Mapping[tuple[str, str], float]) -> dict[str, float]:

@@ -335,6 +335,19 @@ class WalkTrial:
     fallen_at: float
     """When the robot fell, infinite if it did not [s]."""
 
+    @classmethod
+    def of(cls, times: Floats, pose: Floats) -> WalkTrial:
+        """From places and quaternions of the root, (T, 7), at T moments [s]."""
+        w, x, y, z = pose[:, 3:].T
+        down = np.flatnonzero(1 - 2 * (x * x + y * y) < FALLEN_COSINE)
+        return cls(
+            times=times,
+            place=pose[:, :3],
+            pitch=np.arcsin(np.clip(2 * (w * y - z * x), -1, 1)),
+            roll=np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            fallen_at=float(times[down[0]]) if len(down) else math.inf,
+        )
+
     def speed(self, start: float, stop: float) -> float:
         """Mean speed along x between two times [m/s]; NaN after a fall."""
         first, last = np.searchsorted(self.times, [start, stop])
@@ -381,16 +394,7 @@ def try_walk(
 
     schedule.every(period, act)
     schedule.run(seconds)
-    pose = np.array(poses)
-    w, x, y, z = pose[:, 3:].T
-    down = np.flatnonzero(1 - 2 * (x * x + y * y) < FALLEN_COSINE)
-    return WalkTrial(
-        times=np.array(times),
-        place=pose[:, :3],
-        pitch=np.arcsin(np.clip(2 * (w * y - z * x), -1, 1)),
-        roll=np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-        fallen_at=times[down[0]] if len(down) else math.inf,
-    )
+    return WalkTrial.of(np.array(times), np.array(poses))
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,43 @@ def plot_walks(results: Sequence[WalkResult], path: Path, *, commanded: float, t
     save_png(path, draw, (9, 8))
 
 
+def plot_phases(
+    path: Path,
+    walks: Sequence[Mapping[str, Any]],
+    partial_models: Sequence[Mapping[str, Any]] = (),
+    searched: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Draw the speed of walks over the phase of their pitch against the gait; rows have `actuation`, `speed`, `phase`.
+
+    Args:
+        path: the PNG file.
+        walks: under whole actuations.
+        partial_models: with a part of the extensions.
+        searched: candidates of a search.
+    """
+
+    def draw(axes: Axes) -> None:
+        axes.plot([_turned(r) for r in searched], [r["speed"] for r in searched], ".", color=GREY, label="searched")
+        for rows, mark in ((walks, "o"), (partial_models, "^")):
+            names = list(dict.fromkeys(row["actuation"] for row in rows))
+            for name, colour in zip(names, COLOUR_CYCLE * 3, strict=False):
+                found = [row for row in rows if row["actuation"] == name and row["speed"] is not None]
+                label = f"{name}{', partial model' if mark == '^' else ''}"
+                axes.plot([_turned(r) for r in found], [r["speed"] for r in found], mark, color=colour, label=label)
+        axes.axvline(180.0, color=INK, lw=0.8, ls=":")
+        axes.axhline(0.2, color=INK, lw=0.8, ls="--")
+        axes.set(xlabel="phase of the pitch at landing [deg]: 0 leans forward, 180 back", ylabel="speed [m/s]")
+        axes.set_xlim(-90, 270)
+        axes.legend(fontsize=7, loc="lower right")
+
+    save_png(path, alone(draw), (8, 4.5))
+
+
+def _turned(row: Mapping[str, Any]) -> float:
+    """A phase between -90 and 270 degrees, so that both signs of 180 lie together."""
+    return float((np.degrees(row["phase"]) + 90.0) % 360.0 - 90.0)
+
+
 def plot_predictions(fits: Sequence[Predicted], path: Path) -> None:
     """Draw recorded and predicted angles of a servo: a row for each fit, a panel for each recording."""
     columns = max(len(fit.series) for fit in fits)

@@ -1,0 +1,84 @@
+"""What all experiments share: the rule of verdicts, the list, and quick versions at their real scale."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from nutmeg.commands import reproduce
+from nutmeg.experiments.experiment import Claim, Estimate, claim_notes, listed_experiments, load_experiment, perform
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([1.00, 1.02, 0.98, 1.01], "agrees"),
+        ([1.50, 1.52, 1.48, 1.51], "differs"),
+        ([0.50, 0.52, 0.48, 0.51], "differs"),
+        ([1.00, 1.60, 0.50, 0.90], "cannot tell"),  # too vague to agree, although its mean is the paper's
+        ([1.08, 1.14, 1.12, 1.10], "cannot tell"),  # clearly not the same, but perhaps within the tolerance
+        ([1.0], "cannot tell"),  # one measurement says nothing
+    ],
+)
+def test_an_interval_within_the_tolerance_agrees_and_one_outside_differs(values: list[float], verdict: str) -> None:
+    assert Claim.near("x", Estimate.of(values), 1.0, 0.1).verdict == verdict
+
+
+def test_a_claim_with_one_side_needs_the_whole_interval_on_it() -> None:
+    assert Claim(what="x", ours=Estimate.of([2.0, 2.1, 1.9]), least=1.0).verdict == "agrees"
+    assert Claim(what="x", ours=Estimate.of([2.0, 2.1, 1.9]), most=1.0).verdict == "differs"
+    assert Claim(what="x", ours=Estimate.of([2.0, 0.5]), least=1.0).verdict == "cannot tell"
+    assert Claim(what="x", ours=Estimate.exact(0.15), least=0.15).verdict == "agrees"
+
+
+def test_more_measurements_of_the_same_spread_can_only_make_a_verdict_clearer() -> None:
+    few, many = Estimate.with_error(3.0, 0.5, 8), Estimate.with_error(3.0, 0.05, 800)
+    assert Claim.near("goals", few, 3.27, 0.8).verdict == "cannot tell"
+    assert Claim.near("goals", many, 3.27, 0.8).verdict == "agrees"
+    assert Claim.near("goals", many, 3.27, 0.8, error=1.0).verdict == "cannot tell", "the paper may be vague, too"
+    assert Claim.near("goals", Estimate.with_error(0.38, 0.05, 800), 3.27, 0.8).verdict == "differs", "sizes count"
+
+
+def test_intervals_are_those_of_student_and_wilson() -> None:
+    found = Estimate.of([1.0, 2.0, 3.0])
+    assert (found.low, found.high) == pytest.approx(
+        (2 - 2.919986 / math.sqrt(3), 2 + 2.919986 / math.sqrt(3)), abs=1e-5
+    )
+    share = Estimate.of_share(12, 12)
+    assert (share.low, share.high) == pytest.approx((12 / (12 + 1.644854**2), 1.0), abs=1e-4)
+
+
+def test_claims_are_told_with_their_range_and_counted() -> None:
+    claims = [Claim.near("speed", Estimate.of([0.2, 0.2, 0.21]), 0.2, 0.02, unit="m/s").as_json()]
+    assert claim_notes(claims) == [
+        "agrees: speed 0.203 (0.194 to 0.213) m/s; claimed: 0.2, taken as 0.180 to 0.220",
+        "verdicts (90 % intervals): 1 agrees.",
+    ]
+
+
+def test_every_experiment_of_the_command_is_listed_and_can_be_loaded() -> None:
+    assert set(listed_experiments()) == set(get_args(reproduce.Experiment))
+    for name, one in listed_experiments().items():
+        experiment = load_experiment(name)
+        assert callable(experiment.run)
+        assert experiment.Settings(quick=True).quick
+        assert 0 < one.quick_seconds <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["btr-ant", "motoflex-walk", "motoflex-fit", "naoisis", "walk-table3"])
+def test_a_quick_version_runs_at_its_real_scale_and_reaches_its_goals(name: str, tmp_path: Path) -> None:
+    experiment = load_experiment(name)
+    known = {"seeds": 1} if hasattr(experiment.Settings(), "seeds") else {}
+    answer = perform(experiment, tmp_path, experiment.Settings(quick=True, **known))
+    assert answer["goals"], "a quick version without goals cannot fail"
+    assert [goal["sentence"] for goal in answer["goals"] if not goal["met"]] == []
+    shown = experiment.table(answer)
+    assert all(len(row) == len(shown.columns) for row in shown.rows)
+    assert answer["verdicts"]
+    assert list(tmp_path.rglob("*.png"))
