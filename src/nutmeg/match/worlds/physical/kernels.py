@@ -297,7 +297,6 @@ def _read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Seque
 
 
 @kernel
-@kernel
 def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
     """Joint angles, gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""
     slot, start, speed = seat.slot, seat.root, seat.rate
