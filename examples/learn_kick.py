@@ -82,16 +82,17 @@ def kick_space(motion: KeyframeMotion, kind: str) -> Space:
 
 
 def learn_kick(
-    kind: str, generations: int, population: int = 16, workers: int = 2, step: float = 0.1, seed: int = 1
+    kind: str, generations: int, population: int = 16, workers: int = 2, step: float = 0.02, seed: int = 1
 ) -> KeyframeMotion:
-    """A better kick for a type of robot, searched around the one that it has: the mean of CMA-ES's last distribution."""
+    """A better kick for a type of robot, searched around the one that it has: the mean of the last distribution."""
     motion = kicking(kind).motions[0]
     space = kick_space(motion, kind)
     searcher = CmaEs(space, CmaEsSettings(population=population, step=step), np.random.default_rng(seed))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        evaluate = pool.map if workers > 1 else map
         for number in range(1, generations + 1):
             tried = [motion.with_numbers(dict(zip(space.names, row.tolist(), strict=True))) for row in searcher.ask()]
-            costs = list(pool.map(cost, [kind] * len(tried), tried))
+            costs = list(evaluate(cost, [kind] * len(tried), tried))
             searcher.tell(costs)
             print(f"generation {number}: best {min(costs):.2f}, median {np.median(costs):.2f}", flush=True)
     found = motion.with_numbers(dict(zip(space.names, searcher.mean.tolist(), strict=True)))

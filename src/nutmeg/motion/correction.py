@@ -28,7 +28,15 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.motion.bodies import Mirror
-from nutmeg.motion.policy import MAX_MOTORS, MirrorImage, Network, moved_motors, read_network, widened
+from nutmeg.motion.policy import (
+    MAX_MOTORS,
+    MirrorImage,
+    Network,
+    moved_motors,
+    need_velocity_drives,
+    read_network,
+    widened,
+)
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Indices
@@ -114,6 +122,7 @@ def correction_table(
     scene: Scene, table: RobotTable, correction: Correction, period: float
 ) -> Records[CorrectionTable]:
     """The record of a robot's numbers, (1,)."""
+    need_velocity_drives(table)
     moved = moved_motors(table)
     joints = table.motor_joints[moved]
     return record_values(

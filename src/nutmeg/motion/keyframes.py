@@ -67,6 +67,8 @@ LIMIT_SLACK = 0.1
 """How far an angle may be beyond its joint's limit, for rounded numbers [degrees]."""
 SETTLE_SECONDS = 0.2
 """How long a robot comes to rest after the last pose of a get-up before it is judged [s]."""
+FADE_SECONDS = 0.3
+"""How long the last correction of a get-up takes to fade [s]."""
 
 
 LEG_LENGTH = 0.26
@@ -378,6 +380,9 @@ class GetUp:
         self.targets: Floats = worlds.qpos[:, self._addresses]
         """Joint angles to go to, (N, motors) [rad]."""
         self._correctors = self._find_correctors(worlds, robot, motions)
+        self._offsets: Floats = np.zeros_like(self.targets)
+        self._settle = np.full(len(Lying), SETTLE_SECONDS)
+        self._settle[[int(lying) for lying in self._correctors]] += FADE_SECONDS
         self._from: Floats = self.targets.copy()
         self._kind = np.zeros(count, dtype=np.intp)
         self._clock: Floats = np.zeros(count)
@@ -429,25 +434,27 @@ class GetUp:
         ends = self._ends[rows, kind]
         self.targets[rows] = self._at(rows, kind, clock, ends)
         for lying, corrector in self._correctors.items():
-            chosen = (kind == lying) & (clock <= ends[:, -1] + 1e-9)
-            if chosen.any():
-                self._correct(corrector, rows[chosen], (clock / ends[:, -1])[chosen])
+            self._correct(corrector, rows[kind == lying], clock[kind == lying], ends[kind == lying, -1])
         over = clock >= ends[:, -1] - 1e-9
         if self._falls is not None:
             lying = self._falls.fallen[rows]
             # Robots that only rolled over go on at once; the others come to rest before they are judged.
             rolled = (kind == Lying.LEFT) | (kind == Lying.RIGHT)
-            again = over & lying & ((clock >= ends[:, -1] + SETTLE_SECONDS) | rolled)
+            again = over & lying & ((clock >= ends[:, -1] + self._settle[kind]) | rolled)
             over &= ~lying
             self._start(rows[again], self._falls.lying[rows[again]])
         self.done[rows[over]], self.active[rows[over]] = True, False
 
-    def _correct(self, corrector: Corrector, rows: Indices, progress: Floats) -> None:
-        """Adds what the network answers to the targets of some robots, within the limits of their joints."""
+    def _correct(self, corrector: Corrector, rows: Indices, clock: Floats, ends: Floats) -> None:
+        """Adds what the network answers to the targets of some robots; after the motion it fades, as in training."""
         assert self._falls is not None
-        senses = self._falls.senses
-        moved = self.targets[rows] + corrector.correct(rows, np.minimum(progress, 1.0), senses.gyro, senses.up)
-        self.targets[rows] = np.clip(moved, *self._limits)
+        senses, now = self._falls.senses, clock <= ends + 1e-9
+        if now.any():
+            chosen = rows[now]
+            self._offsets[chosen] = corrector.correct(chosen, (clock / ends)[now], senses.gyro, senses.up)
+        share = np.clip((clock - ends) / FADE_SECONDS, 0.0, 1.0)[:, None]
+        fading = 1.0 - share * share * (3 - 2 * share)
+        self.targets[rows] = np.clip(self.targets[rows] + fading * self._offsets[rows], *self._limits)
 
     def _at(self, rows: Indices, kind: Indices, clock: Floats, ends: Floats) -> Floats:
         """Where the joints are to be `clock` (n,) after the beginning, (n, motors)."""

@@ -237,12 +237,17 @@ def moved_motors(table: RobotTable) -> Indices:
     return np.array([number for number, joint in enumerate(table.motor_joints) if table.joints[joint] not in left])
 
 
-def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
-    """The record of a robot's numbers, (1,)."""
-    moved, legs = moved_motors(table), legs_of(table)
+def need_velocity_drives(table: RobotTable) -> None:
+    """Refuses robots that networks cannot command."""
     strange = [drive for drive in table.drives if drive != "velocity"]
     if strange:
         raise UsageError(f"{table.settings.name} has {strange[0]} drives; policies command velocity drives so far.")
+
+
+def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
+    """The record of a robot's numbers, (1,)."""
+    need_velocity_drives(table)
+    moved, legs = moved_motors(table), legs_of(table)
     joints = table.motor_joints[moved]
     names = [table.joints[joint] for joint in joints]
     lift = np.zeros((2, MAX_MOTORS))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats, Floats32, Indices
-    from nutmeg.learning.policies.motion_task import MotionEpisode, MotionPlans
+    from nutmeg.learning.policies.motion_task import MotionEpisode, MotionPlans, MotionRewards
 
     Records = NDArray[np.void]
     Body = tuple[Records, Records, Records]

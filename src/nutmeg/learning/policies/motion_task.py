@@ -25,6 +25,7 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats, Floats32
 from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import SimulationError
 from nutmeg.base.records import new_records, record_values
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
 from nutmeg.learning.policies.task import RobotTask
@@ -61,6 +62,8 @@ STORED = 512
 """How many states are stored."""
 WALK_CYCLES, PUSH, AFTER_CYCLES = 60, (1.5, 3.0), 200
 """Cycles of walking before a push or a stop, the push [m/s], and the most cycles until a state is stored."""
+STOP_CYCLES = 20
+"""How long before a push a robot was told to stop [cycles]."""
 SETTLE = (0.08, 0.34)
 """How long a robot has stood before it kicks [s]."""
 BALL_AWAY = (-3.0, 3.0)
@@ -183,6 +186,7 @@ class MotionTask(RobotTask):
         threads: how many threads step them; results are the same.
         seed: of everything random.
         rewards: what counts.
+        stored: how many robots walk for the states that episodes begin with.
     """
 
     def __init__(
@@ -194,6 +198,7 @@ class MotionTask(RobotTask):
         threads: int,
         seed: int,
         rewards: MotionRewards,
+        stored: int,
     ) -> None:
         table = scene.robot(ROBOT_NAME)
         image = correction_image(scene, table)
@@ -211,7 +216,9 @@ class MotionTask(RobotTask):
         self.episodes = new_records(MotionEpisode, count)
         self._last_counted = {"stood": 0.0, "distance": 0.0, "aside": 0.0}
         first, second = np.random.SeedSequence(seed).spawn(2)
-        self._stored = self._store(threads, np.random.default_rng(first))
+        self._walkers_count = stored
+        self.stored = self._store(threads, np.random.default_rng(first))
+        """The states that episodes begin with."""
         self.reseed(second)
         self.begin(np.arange(count))
 
@@ -244,7 +251,8 @@ class MotionTask(RobotTask):
 
     def _walkers(self, threads: int, rng: np.random.Generator) -> tuple[Worlds, Skills]:
         """Robots that have walked anywhere for a while."""
-        worlds = Worlds(self.scene, STORED, threads=threads)
+        count = self._walkers_count
+        worlds = Worlds(self.scene, count, threads=threads)
         if self.scene.has_ball:
             worlds.put_ball(BALL_AWAY)
         table, walk = self._robot.table, read_walk(WALK)
@@ -252,7 +260,7 @@ class MotionTask(RobotTask):
         walker = PolicyWalker(worlds, ROBOT_NAME, walk.policy, period=CONTROL_CYCLE, rng=rng.spawn(1)[0])
         get_ups = shipped_get_ups(table.settings.name, table.kind)
         skills = Skills(worlds, ROBOT_NAME, walker, get_ups, rng=rng.spawn(1)[0])
-        skills.wanted[:] = rng.uniform(-1.0, 1.0, (STORED, 3)) * [0.8, 0.4, 1.0]
+        skills.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * [0.8, 0.4, 1.0]
         for _ in range(WALK_CYCLES):
             skills.sample(0.0)
             worlds.step(self._steps)
@@ -278,7 +286,7 @@ class MotionTask(RobotTask):
             self.worlds.reset(rows)
             body, state = (self._addresses, self._table, self.rewards), (self.worlds.qpos, self.worlds.qvel)
             seen = self.observation[rows]
-            begin_motions(rows, state, tuple(self._stored), body, self._plans, (self.episodes, self.states), seen)
+            begin_motions(rows, state, tuple(self.stored), body, self._plans, (self.episodes, self.states), seen)
             self.observation[rows], self.truth[rows] = seen, 0.0
 
     def _command(self, actions: Floats32, rows: slice) -> None:
@@ -333,21 +341,29 @@ class GetUpTask(MotionTask):
         threads: int = 1,
         seed: int = 0,
         rewards: MotionRewards | None = None,
+        stored: int = STORED,
     ) -> None:
         placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
         motions = [shipped_get_up(robot, side, kind) for side in ("front", "back")]
-        super().__init__(scene, motions, count, threads=threads, seed=seed, rewards=rewards or MotionRewards())
+        super().__init__(
+            scene, motions, count, threads=threads, seed=seed, rewards=rewards or MotionRewards(), stored=stored
+        )
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
-        """Walkers that were pushed ahead or back, when they lie still."""
+        """Walkers that were pushed ahead or back, half of them when they were to stop, when they lie still."""
         worlds, skills = self._walkers(threads, rng)
-        robot = self.worlds.robot(ROBOT_NAME).table.root_rate
-        away = yaw_of(worlds.robot(ROBOT_NAME).pose) + np.pi * (np.arange(STORED) % 2) + rng.normal(0.0, 0.3, STORED)
-        push = rng.uniform(*PUSH, STORED)[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
-        worlds.qvel[:, robot : robot + 2] += push
+        count = worlds.count
+        skills.wanted[: count // 2] = 0.0
+        for _ in range(STOP_CYCLES):
+            skills.sample(0.0)
+            worlds.step(self._steps)
+        rate = self._robot.table.root_rate
+        away = yaw_of(worlds.robot(ROBOT_NAME).pose) + np.pi * (np.arange(count) % 2) + rng.normal(0.0, 0.3, count)
+        push = rng.uniform(*PUSH, count)[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
+        worlds.qvel[:, rate : rate + 2] += push
         found: list[tuple[Floats, Floats, int]] = []
-        stored = np.zeros(STORED, dtype=bool)
+        stored = np.zeros(worlds.count, dtype=bool)
         for _ in range(AFTER_CYCLES):
             skills.sample(0.0)
             for row in np.flatnonzero((skills.state == Skill.GET_UP) & ~stored):
@@ -381,13 +397,14 @@ class KickTask(MotionTask):
         threads: int = 1,
         seed: int = 0,
         rewards: MotionRewards | None = None,
+        stored: int = STORED,
     ) -> None:
         placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
         scene = assemble(SceneSettings(field="floor", ball="sim3d", robots=(placement,), visuals=False))
         hips = legs_of(scene.robot(ROBOT_NAME)).hips
         motion = spread_stance(shipped_motion(robot, "kick", kind), float(hips[0, 1] - hips[1, 1]))
         chosen = dataclasses.replace(rewards or MotionRewards(), damping=load_ball("sim3d").rolling_damping)
-        super().__init__(scene, [motion], count, threads=threads, seed=seed, rewards=chosen)
+        super().__init__(scene, [motion], count, threads=threads, seed=seed, rewards=chosen, stored=stored)
 
     def mirrors(self) -> Mirrors | None:
         """None: a kick with the left foot is not its own mirror image."""
@@ -397,9 +414,9 @@ class KickTask(MotionTask):
         """Walkers that were stopped, a moment after they stand."""
         worlds, skills = self._walkers(threads, rng)
         skills.wanted[:] = 0.0
-        settled = rng.uniform(*SETTLE, STORED)
+        settled = rng.uniform(*SETTLE, worlds.count)
         found: list[tuple[Floats, Floats, int]] = []
-        stored = np.zeros(STORED, dtype=bool)
+        stored = np.zeros(worlds.count, dtype=bool)
         for _ in range(AFTER_CYCLES):
             skills.sample(0.0)
             for row in np.flatnonzero((skills.state == Skill.STAND) & (skills.since >= settled) & ~stored):
@@ -419,5 +436,9 @@ class KickTask(MotionTask):
 
 
 def _joined(found: Sequence[tuple[Floats, Floats, int]]) -> States:
+    if not found:
+        raise SimulationError(
+            "none of the walkers came into a state in which the motion begins; let more of them walk."
+        )
     qpos, qvel, motions = zip(*found, strict=True)
     return States(np.stack(qpos), np.stack(qvel), np.array(motions, dtype=np.intp))

@@ -1,4 +1,4 @@
-"""Training of a policy: robots that walk, the learner that watches them, and what is kept on the way.
+"""Training of a network: robots that learn a task, the learner that watches them, and what is kept on the way.
 
     training = Training(TrainSettings(robot="nao-spark", kind="type0", worlds=512), threads=2)
     training.run(100, on_iteration=print, checkpoint=lambda kept: np.savez(path, **kept))
@@ -7,8 +7,7 @@
 Every `BLOCK` iterations all episodes begin anew, from seeds that depend on the iteration alone, and a checkpoint is
 kept: training that was killed goes on from there and ends with the same numbers.
 
-Commands begin gentle. While robots hardly fall and follow their commands, the `level` of both commands and pushes
-grows, up to 1.
+Tasks begin gentle. While robots do well, the `level` grows, up to 1.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
@@ -119,6 +119,13 @@ class Training:
 
     def load(self, kept: Mapping[str, Any], *, go_on: bool = True) -> None:
         """Goes on from a checkpoint; or, without `go_on`, begins a training of its own with these networks."""
+        sizes = {name: len(self.learner.save()[name]) for name in ("policy", "critic")}
+        found = {name: len(kept[name]) if name in kept else 0 for name in sizes}
+        if found != sizes:
+            raise UsageError(
+                f"the checkpoint's networks have {found['policy']} and {found['critic']} numbers; this training needs "
+                f"{sizes['policy']} and {sizes['critic']}. Begin with a training of the same task and kind of robot."
+            )
         self.learner.load(dict(kept))
         if go_on:
             self.iterations, self.level = int(kept["iterations"]), float(kept["level"])
