@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import (
     LYING_SIDES,
     GetUp,
     Keyframe,
     KeyframeMotion,
-    Mirror,
     SmoothPath,
     motion_path,
     motion_poses,

@@ -478,17 +478,17 @@ def resume_command(command: Sequence[str], folder: Path) -> str:
     return shlex.join(words if named else [*words, "--output", str(folder)])
 
 
-def command_line(name: str, arguments: DataclassInstance) -> list[str]:
+def command_line(name: str, arguments: DataclassInstance, positional: str = "config") -> list[str]:
     """The command line of a command with these arguments; options with their default are left out.
 
-    The argument `config` is written without its name.
+    The argument `positional` is written without its name.
     """
     words = ["nutmeg", name]
     for field in dataclasses.fields(arguments):
         value, option = getattr(arguments, field.name), f"--{field.name.replace('_', '-')}"
         if value == field.default:
             continue
-        if field.name == "config":
+        if field.name == positional:
             words.append(str(value))
         elif isinstance(value, bool):
             words.append(option if value else option.replace("--", "--no-"))

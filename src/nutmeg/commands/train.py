@@ -1,12 +1,14 @@
-"""Train a policy: a network that walks, learned by reinforcement from thousands of robots at once.
+"""Train a network by reinforcement, from thousands of robots at once: a walk, or corrections of get-ups or of a kick.
 
-Writes a folder with params.toml and weights.npz, a walk for `nutmeg walk --params`, `nutmeg play --left` and
-`nutmeg agents`; every 25 iterations report.html with all curves; and at the end best.mp4, a video of the walk. Ctrl-C
-saves; the same command with the same --output goes on and ends with the same numbers, and more --iterations go further.
-Sixteen cores and a GPU for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many
-cycles a second.
+Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
+it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
+have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Ctrl-C saves; the same command
+with the same --output goes on and ends with the same numbers, and more --iterations go further. Sixteen cores and a GPU
+for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many cycles a second.
 
-example: nutmeg train --robot nao-spark --type type0
+example: nutmeg train walk --robot nao-spark --type type0
+         nutmeg train get-up --type type1
+         nutmeg train kick --type type2 --worlds 1024
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
          nutmeg train --type type1 --start runs/train-nao-spark-type0-1 --level 0.8 --iterations 300
 """
@@ -20,9 +22,10 @@ import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, FileError
 from nutmeg.base.journal import command_line, open_run, read_json
@@ -38,10 +41,36 @@ CHECKPOINT, WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
 """Files of a run: what training goes on from, the network alone, and a video of its walk."""
 
 
+LEARNING: dict[str, dict[str, Any]] = {
+    "walk": {},
+    "get-up": {"discount": 0.995, "spread": 0.5},
+    "kick": {"discount": 0.995, "spread": 0.3},
+}
+"""What differs between tasks: motions end with what counts, and begin as something that nearly works."""
+
+
+MEASURES: dict[str, dict[str, str]] = {
+    "walk": {
+        "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
+        "error": "By how much velocities are missed, as a share of the wanted ones and 0.25 m/s.",
+        "turn_error": "By how much turn rates are missed [rad/s].",
+    },
+    "get-up": {"stood": "The share of robots that stood half a second after the motion, with exploration."},
+    "kick": {
+        "distance": "How far balls will have come straight ahead [m], with exploration.",
+        "aside": "How far aside [m].",
+        "fell": "The share of robots that fell.",
+    },
+}
+"""What each task measures."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
+    task: tyro.conf.Positional[Literal["walk", "get-up", "kick"]] = "walk"
+    """What to learn."""
     robot: str = "nao-spark"
     """Which robot; it needs velocity drives and legs like a Nao's."""
     type: str = "type0"
@@ -53,7 +82,7 @@ class Arguments(JsonOption):
     start: Path | None = None
     """The folder of another training, to begin with its networks."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
-    """The share of the highest velocities that is commanded at the beginning; it grows by itself."""
+    """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
     """What spread of the actions is worth: more explores longer."""
     seed: Seed = 1
@@ -65,7 +94,7 @@ class Arguments(JsonOption):
     video: bool = True
     """Whether to film the policy at the end; needs a renderer (see nutmeg doctor)."""
     output: OptionalOutput = None
-    """Folder of the run; runs/train-ROBOT-TYPE-SEED if left out."""
+    """Folder of the run; runs/train-TASK-ROBOT-TYPE-SEED if left out."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -74,14 +103,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.learning.policies.training import Training, TrainSettings
 
     settings = TrainSettings(
+        task=arguments.task,
         robot=arguments.robot,
         kind=arguments.type,
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
-        ppo=PpoSettings(entropy=arguments.entropy),
+        ppo=PpoSettings(entropy=arguments.entropy, **LEARNING[arguments.task]),
     )
-    folder = arguments.output or Path("runs") / f"train-{arguments.robot}-{arguments.type}-{arguments.seed}"
+    name = f"train-{arguments.task}-{arguments.robot}-{arguments.type}-{arguments.seed}"
+    folder = arguments.output or Path("runs") / name
     first = None if arguments.start is None else _kept(arguments.start / CHECKPOINT)
     try:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
@@ -93,7 +124,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         folder,
         say=terminal.say,
         saved="block of 25 iterations",
-        command=command_line("train", dataclasses.replace(arguments, output=folder)),
+        command=command_line("train", dataclasses.replace(arguments, output=folder), positional="task"),
         seed=settings.seed,
         configuration={**dataclasses.asdict(settings), "start": str(arguments.start or "")},
     ) as opened:
@@ -119,8 +150,10 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
     began, history = time.monotonic(), []
 
     def after(found: Iteration) -> None:
-        history.append(dataclasses.asdict(found))
-        said = f"reward {found.reward:.2f}, {found.falls:.1f} falls a minute, level {found.level:.2f}"
+        line = dataclasses.asdict(found)
+        history.append({**line.pop("measures"), **line})
+        measured = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in found.measures.items())
+        said = f"reward {found.reward:.2f}, {measured}, level {found.level:.2f}"
         bar.update(task, completed=found.number, description=said)
         if found.number % 25 == 0:
             terminal.progress_line(f"iteration {found.number} of {arguments.iterations}: {said}")
@@ -128,7 +161,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
     def keep(checkpoint: dict[str, Any]) -> None:
         opened.write(CHECKPOINT, _packed(checkpoint))
         opened.write(WEIGHTS, _packed(training.network()._asdict()))
-        opened.write("params.toml", _walk_file(training.settings, opened))
+        for name, text in _files(training, opened).items():
+            opened.write(name, text)
         lines = [json.dumps(line) for line in history]
         opened.write(f"progress-{training.iterations:06d}.jsonl", "\n".join(lines) + "\n")
         seconds = round(opened.seconds_before + time.monotonic() - began, 1)
@@ -141,17 +175,20 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         task = bar.add_task("training", total=arguments.iterations, completed=training.iterations)
         training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
     training.task.close()
-    if arguments.video and (video := _film(opened.folder, terminal)):
+    walks = arguments.task == "walk"
+    if walks and arguments.video and (video := _film(opened.folder, terminal)):
         _write_report(training.settings, opened, arguments, video)
-    terminal.say(f"wrote params.toml, {WEIGHTS} and report.html to {opened.folder}.")
-    terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
+    files = [*_files(training, opened), WEIGHTS, "report.html"]
+    terminal.say(f"wrote {', '.join(files)} to {opened.folder}.")
+    if walks:
+        terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
     return {
         "robot": arguments.robot,
         "type": arguments.type,
         "iterations": training.iterations,
         "level": training.level,
         "seconds": round(opened.seconds_before + time.monotonic() - began, 3),
-        "walk": str(opened.folder / "params.toml"),
+        "files": [str(opened.folder / name) for name in files],
     }
 
 
@@ -164,18 +201,21 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
     last = read_json(opened.folder / "results.json") or {}
     folder = opened.folder
     about = Progress(
-        title=f"Training a walk: {settings.robot} {settings.kind}",
+        title=f"Training: {settings.task} of {settings.robot} {settings.kind}",
         kind="train",
         summary=f"{last['iterations']} of {arguments.iterations} iterations are done: {last['cycles']:,} cycles of a "
         f"robot, {settings.worlds} robots at once. The same command goes on, and more --iterations go further.",
         command=opened.resume_command,
         cards=(
             Card(name="reward", value=number(last["reward"]), unit="each second"),
-            Card(name="falls", value=number(last["falls"]), unit="each minute", note="with pushes and exploration"),
-            Card(name="level", value=f"{last['level']:.0%}", note="of the highest velocities are commanded"),
+            *(Card(name=name.replace("_", " "), value=number(last[name])) for name in MEASURES[settings.task]),
+            Card(name="level", value=f"{last['level']:.0%}", note="how hard the task is by now"),
             Card(name="time", value=duration(last["seconds"])),
         ),
-        meanings=field_notes(Iteration),
+        meanings={
+            **{name: note for name, note in field_notes(Iteration).items() if name != "measures"},
+            **MEASURES[settings.task],
+        },
         facts={
             "robot": f"{settings.robot} {settings.kind}",
             "robots at once": settings.worlds,
@@ -185,9 +225,13 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
             "began with": arguments.start or "nothing",
         },
         next_commands=(
-            f"nutmeg walk {settings.robot} --params {folder} --command 0.6,0,0",
-            f"nutmeg walk measure {settings.robot} --params {folder}",
-            f"nutmeg play --left {folder / 'params.toml'}",
+            (
+                f"nutmeg walk {settings.robot} --params {folder} --command 0.6,0,0",
+                f"nutmeg walk measure {settings.robot} --params {folder}",
+                f"nutmeg play --left {folder / 'params.toml'}",
+            )
+            if settings.task == "walk"
+            else ()
         ),
         video=video,
     )
@@ -213,6 +257,22 @@ def _packed(arrays: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
+
+
+def _files(training: Training, opened: Run) -> dict[str, str]:
+    """What is written beside the weights: a walk file, or the corrected motions."""
+    from nutmeg.learning.policies.motion_task import MotionTask
+    from nutmeg.motion.keyframes import motion_text
+
+    if not isinstance(training.task, MotionTask):
+        return {"params.toml": _walk_file(training.settings, opened)}
+    about = f"Keyframes as before, corrected by a network of `{opened.resume_command}`."
+    found = {}
+    for motion in training.task.quickened():
+        name = motion.name or f"get-up-{motion.lying}"
+        made = dataclasses.replace(motion, about=about, correction=training.task.correction)
+        found[f"{name}.toml"] = motion_text(made)
+    return found
 
 
 def _walk_file(settings: TrainSettings, opened: Run) -> str:

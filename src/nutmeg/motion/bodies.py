@@ -16,6 +16,7 @@ act.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -28,7 +29,7 @@ from nutmeg.model.scene import Placement, SceneSettings, assemble
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
 
@@ -199,3 +200,34 @@ class JointTargets:
         """Commands the motors of all worlds, or of those chosen (N,), to go to angles (N, motors)."""
         commands = np.where(self._velocity, (angles - self.angles) / self._period, angles)
         self._robot.command = commands if chosen is None else np.where(chosen[:, None], commands, self._robot.command)
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """How the mirror image of a posture is commanded: motor `i` as motor `partner[i]` times `sign[i]`."""
+
+    partner: Indices
+    sign: Floats
+
+    @classmethod
+    def of(cls, scene: Scene, table: RobotTable) -> Mirror:
+        """That of a robot, from its joints' names and axes."""
+        axes = {name: np.array(scene.model.joint(f"{table.name}/{name}").axis) for name in table.joints}
+        partner, sign = np.arange(len(table.motors)), np.ones(len(table.motors))
+        for motor, joint in enumerate(table.motor_joints):
+            name = table.joints[joint]
+            other = other_side(name, table.joints) or name
+            if other in table.motors:
+                partner[motor] = table.motors.index(other)
+            sign[motor] = np.sign(axes[other] @ (axes[name] * [-1.0, 1.0, -1.0]))
+        return cls(partner, sign)
+
+    def __call__(self, poses: Floats) -> Floats:
+        """The mirror images of postures, (..., motors)."""
+        return np.asarray(poses[..., self.partner] * self.sign)
+
+
+def other_side(joint: str, joints: tuple[str, ...]) -> str:
+    """The joint of the other side; empty for a joint in the middle."""
+    swapped = {"l": "r", "r": "l", "L": "R", "R": "L"}.get(joint[0], "") + joint[1:]
+    return swapped if swapped != joint and swapped in joints else ""

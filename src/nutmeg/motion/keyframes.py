@@ -35,6 +35,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -43,13 +44,14 @@ import numpy as np
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
+from nutmeg.motion.bodies import Mirror, other_side
+from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector
 from nutmeg.motion.inertial import FallDetector, Lying
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
-    from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
 
@@ -65,6 +67,16 @@ LIMIT_SLACK = 0.1
 """How far an angle may be beyond its joint's limit, for rounded numbers [degrees]."""
 SETTLE_SECONDS = 0.2
 """How long a robot comes to rest after the last pose of a get-up before it is judged [s]."""
+FADE_SECONDS = 0.3
+"""How long the last correction of a get-up takes to fade [s]."""
+
+
+LEG_LENGTH = 0.26
+"""From the hip to the sole [m]."""
+KICKING_JOINTS, STANDING_JOINTS = ("llj2", "llj6"), ("rlj2", "rlj6")
+"""Hip and ankle that move the legs aside, of a kick with the left foot."""
+STANCE_SPREAD, STANCE_SHIFT = 0.75, -0.3
+"""Shares of the difference between stances."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +121,8 @@ class KeyframeMotion:
     """A kick: how far apart the feet stood when it was learned [m]."""
     strike: int = 1
     """A kick: the frame, from 1, on the way to which the ball is hit; a weaker kick takes longer there."""
+    correction: Correction | None = None
+    """A network that adapts the motion to what the robot senses; None plays it as it is."""
     frame: tuple[Keyframe, ...]
     """The poses, the first one first."""
 
@@ -152,33 +166,57 @@ class KeyframeMotion:
 
 def read_motion(path: Path) -> KeyframeMotion:
     """The motion in a TOML file."""
-    return read(path, KeyframeMotion)
+    return _with_folder(read(path, KeyframeMotion), path)
 
 
-def write_motion(path: Path, motion: KeyframeMotion) -> None:
-    """Writes a motion as a file."""
+def _with_folder(motion: KeyframeMotion, path: Path) -> KeyframeMotion:
+    """A motion that knows in which folder the weights of its correction are."""
+    if motion.correction is None:
+        return motion
+    return dataclasses.replace(motion, correction=dataclasses.replace(motion.correction, folder=str(path.parent)))
+
+
+def motion_text(motion: KeyframeMotion) -> str:
+    """A motion as the text of its file."""
     plain = {one.name: one.default for one in dataclasses.fields(KeyframeMotion)}
-    head = {name: getattr(motion, name) for name in plain if name not in ("format", "frame")}
+    head = {name: getattr(motion, name) for name in plain if name not in ("format", "frame", "correction")}
     text = toml_text({"format": motion.format, **{k: v for k, v in head.items() if v != plain[k]}})
+    if motion.correction is not None:
+        table = {name: value for name, value in dataclasses.asdict(motion.correction).items() if name != "folder"}
+        text += "\n" + toml_text({"correction": table})
     for frame in motion.frame:
         lines = ["\n[[frame]]", f"seconds = {frame.seconds:.3g}"]
         lines += [f'pose = "{frame.pose}"'] if frame.pose else []
         angles = ", ".join(f"{joint} = {angle:.1f}" for joint, angle in frame.angles.items())
         lines += [f"angles = {{ {angles} }}"] if angles else []
         text += "\n".join(lines) + "\n"
+    return text
+
+
+def write_motion(path: Path, motion: KeyframeMotion) -> None:
+    """Writes a motion as a file."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(motion_text(motion), encoding="utf-8")
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
-def shipped_motion(robot: str, name: str) -> KeyframeMotion:
-    """A motion of a robot that comes with Nutmeg, other than a get-up."""
+def shipped_motion(robot: str, name: str, kind: str = "") -> KeyframeMotion:
+    """A motion of a robot that comes with Nutmeg, other than a get-up: that of its type, where it has one of its own.
+
+    A type's own file is called `robot-type-name.toml`; all other types share `robot-name.toml`.
+    """
     known = [one.removeprefix(f"{robot}-") for one in _shipped() if one.startswith(f"{robot}-")]
     others = [one for one in known if not one.endswith(LYING_SIDES)]
     if name not in others:
         raise UnknownNameError(f"motion of {robot}", name, others)
-    return read_cached(KEYFRAMES_FOLDER / f"{robot}-{name}.toml", KeyframeMotion)
+    return _read_shipped(f"{robot}-{kind}-{name}" if f"{kind}-{name}" in others else f"{robot}-{name}")
+
+
+@lru_cache(maxsize=64)
+def _read_shipped(name: str) -> KeyframeMotion:
+    path = KEYFRAMES_FOLDER / f"{name}.toml"
+    return _with_folder(read_cached(path, KeyframeMotion), path)
 
 
 def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "ideal") -> KeyframeMotion:
@@ -193,7 +231,7 @@ def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "id
     name = next((one for one in names if one in known), shared)
     if name not in known:
         raise UnknownNameError("get-up", name, known)
-    return read_cached(KEYFRAMES_FOLDER / f"{name}.toml", KeyframeMotion)
+    return _read_shipped(name)
 
 
 def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[KeyframeMotion]]:
@@ -208,37 +246,6 @@ def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dic
 
 def _shipped() -> list[str]:
     return sorted(path.stem for path in KEYFRAMES_FOLDER.glob("*.toml"))
-
-
-@dataclass(frozen=True)
-class Mirror:
-    """How the mirror image of a posture is commanded: motor `i` as motor `partner[i]` times `sign[i]`."""
-
-    partner: Indices
-    sign: Floats
-
-    @classmethod
-    def of(cls, scene: Scene, table: RobotTable) -> Mirror:
-        """That of a robot, from its joints' names and axes."""
-        axes = {name: np.array(scene.model.joint(f"{table.name}/{name}").axis) for name in table.joints}
-        partner, sign = np.arange(len(table.motors)), np.ones(len(table.motors))
-        for motor, joint in enumerate(table.motor_joints):
-            name = table.joints[joint]
-            other = other_side(name, table.joints) or name
-            if other in table.motors:
-                partner[motor] = table.motors.index(other)
-            sign[motor] = np.sign(axes[other] @ (axes[name] * [-1.0, 1.0, -1.0]))
-        return cls(partner, sign)
-
-    def __call__(self, poses: Floats) -> Floats:
-        """The mirror images of postures, (..., motors)."""
-        return np.asarray(poses[..., self.partner] * self.sign)
-
-
-def other_side(joint: str, joints: tuple[str, ...]) -> str:
-    """The joint of the other side; empty for a joint in the middle."""
-    swapped = {"l": "r", "r": "l", "L": "R", "R": "L"}.get(joint[0], "") + joint[1:]
-    return swapped if swapped != joint and swapped in joints else ""
 
 
 def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> Floats:
@@ -291,6 +298,23 @@ def motion_path(
     return np.stack([np.interp(samples, times, column) for column in poses.T], axis=1)
 
 
+def spread_stance(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
+    """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
+
+    The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is
+    spread (`STANCE_SPREAD` of the difference), and the standing leg takes less of the weight's shift (`STANCE_SHIFT`);
+    both were the best of nine. Ankles keep the soles level.
+    """
+    wider = math.degrees((stance - motion.stance) / LEG_LENGTH)
+    frames = []
+    for number, frame in enumerate(motion.frame, start=1):
+        more, angles = (STANCE_SPREAD * wider if 1 < number <= motion.strike else 0.0), dict(frame.angles)
+        for (hip, ankle), change in ((KICKING_JOINTS, more), (STANDING_JOINTS, STANCE_SHIFT * wider)):
+            angles[hip], angles[ankle] = angles[hip] + change, angles[ankle] - change
+        frames.append(dataclasses.replace(frame, angles=angles))
+    return dataclasses.replace(motion, stance=stance, frame=tuple(frames))
+
+
 GetUps = Mapping[Side, Sequence[KeyframeMotion]]
 """The get-up for each side, for all worlds alike or for each."""
 
@@ -321,6 +345,7 @@ class GetUp:
         table, count = worlds.robot(robot).table, worlds.count
         self._falls, self._period, self._qpos = falls, period, worlds.qpos
         self._addresses = table.angles[table.motor_joints]
+        self._limits = table.limits[table.motor_joints].T
         mirror = Mirror.of(worlds.scene, table)
         frames = max((len(motion.frame) for each in motions.values() for motion in each), default=1)
         self._poses = np.zeros((count, len(Lying), frames, len(table.motors)))
@@ -354,9 +379,26 @@ class GetUp:
         """Time since `begin`, (N,) [s]."""
         self.targets: Floats = worlds.qpos[:, self._addresses]
         """Joint angles to go to, (N, motors) [rad]."""
+        self._correctors = self._find_correctors(worlds, robot, motions)
+        self._offsets: Floats = np.zeros_like(self.targets)
+        self._settle = np.full(len(Lying), SETTLE_SECONDS)
+        self._settle[[int(lying) for lying in self._correctors]] += FADE_SECONDS
         self._from: Floats = self.targets.copy()
         self._kind = np.zeros(count, dtype=np.intp)
         self._clock: Floats = np.zeros(count)
+
+    def _find_correctors(self, worlds: Bodies, robot: str, motions: GetUps) -> dict[Lying, Corrector]:
+        """The networks that correct motions; without senses, motions are played as they are."""
+        found: dict[Lying, Corrector] = {}
+        sides: tuple[tuple[Side, Lying], ...] = (("front", Lying.FRONT), ("back", Lying.BACK))
+        for side, kind in sides:
+            each = motions.get(side, ())
+            correction = each[0].correction if each else None
+            if any(motion.correction != correction for motion in each):
+                raise UsageError(f"the motions from the {side} have different corrections; all worlds need the same.")
+            if correction is not None and self._falls is not None:
+                found[kind] = Corrector(worlds, robot, correction, symmetric=True, period=self._period)
+        return found
 
     def begin(self, ids: ArrayLike, kind: ArrayLike) -> None:
         """Lets worlds `ids` (n,) get up from how they lie: a `Lying` for all, or (n,)."""
@@ -374,6 +416,8 @@ class GetUp:
         self._from[rows] = self._qpos[np.ix_(rows, self._addresses)]
         self.targets[rows] = self._from[rows]
         self.tries[rows] += 1
+        for side, corrector in self._correctors.items():
+            corrector.begin(rows[kinds == side], FROM_FRONT if side == Lying.FRONT else FROM_BACK)
 
     def stop(self, ids: ArrayLike) -> None:
         """Lets worlds leave off, wherever they are."""
@@ -389,15 +433,29 @@ class GetUp:
         kind, clock = self._kind[rows], self._clock[rows]
         ends = self._ends[rows, kind]
         self.targets[rows] = self._at(rows, kind, clock, ends)
+        for side, corrector in self._correctors.items():
+            chosen = kind == side
+            self._correct(corrector, rows[chosen], clock[chosen], ends[chosen, -1])
         over = clock >= ends[:, -1] - 1e-9
         if self._falls is not None:
             lying = self._falls.fallen[rows]
             # Robots that only rolled over go on at once; the others come to rest before they are judged.
             rolled = (kind == Lying.LEFT) | (kind == Lying.RIGHT)
-            again = over & lying & ((clock >= ends[:, -1] + SETTLE_SECONDS) | rolled)
+            again = over & lying & ((clock >= ends[:, -1] + self._settle[kind]) | rolled)
             over &= ~lying
             self._start(rows[again], self._falls.lying[rows[again]])
         self.done[rows[over]], self.active[rows[over]] = True, False
+
+    def _correct(self, corrector: Corrector, rows: Indices, clock: Floats, ends: Floats) -> None:
+        """Adds what the network answers to the targets of some robots; after the motion it fades, as in training."""
+        assert self._falls is not None
+        senses, now = self._falls.senses, clock <= ends + 1e-9
+        if now.any():
+            chosen = rows[now]
+            self._offsets[chosen] = corrector.correct(chosen, (clock / ends)[now], senses.gyro, senses.up)
+        share = np.clip((clock - ends) / FADE_SECONDS, 0.0, 1.0)[:, None]
+        fading = 1.0 - share * share * (3 - 2 * share)
+        self.targets[rows] = np.clip(self.targets[rows] + fading * self._offsets[rows], *self._limits)
 
     def _at(self, rows: Indices, kind: Indices, clock: Floats, ends: Floats) -> Floats:
         """Where the joints are to be `clock` (n,) after the beginning, (n, motors)."""

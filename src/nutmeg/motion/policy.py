@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -31,9 +31,8 @@ from nutmeg.base.arrays import Floats, Floats32, Indices
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.base.settings import Bounds, above, check_bounds
-from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.inertial import UpEstimator
-from nutmeg.motion.keyframes import Mirror
 from nutmeg.motion.legs.nao import NaoLegs
 
 if TYPE_CHECKING:
@@ -220,6 +219,17 @@ class MirrorImage(NamedTuple):
     action: Indices
     action_sign: Floats32
 
+    @classmethod
+    def of(cls, mirror: Mirror, moved: Indices, sensed: Sequence[float]) -> MirrorImage:
+        """That of observations with three numbers for each moved motor, and others with the signs `sensed`."""
+        place = {int(motor): i for i, motor in enumerate(moved)}
+        partner = np.array([place[int(mirror.partner[motor])] for motor in moved])
+        sign, width = mirror.sign[moved].astype(np.float32), len(moved)
+        rest = 3 * width + np.arange(len(sensed))
+        seen = np.concatenate([partner, width + partner, 2 * width + partner, rest])
+        signs = np.concatenate([sign, sign, sign, np.array(sensed, np.float32)])
+        return cls(seen, signs, partner, sign)
+
 
 def moved_motors(table: RobotTable) -> Indices:
     """The motors of a robot that policies move: all but the neck's and the toes'."""
@@ -227,12 +237,17 @@ def moved_motors(table: RobotTable) -> Indices:
     return np.array([number for number, joint in enumerate(table.motor_joints) if table.joints[joint] not in left])
 
 
-def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
-    """The record of a robot's numbers, (1,)."""
-    moved, legs = moved_motors(table), legs_of(table)
+def need_velocity_drives(table: RobotTable) -> None:
+    """Refuses robots that networks cannot command."""
     strange = [drive for drive in table.drives if drive != "velocity"]
     if strange:
         raise UsageError(f"{table.settings.name} has {strange[0]} drives; policies command velocity drives so far.")
+
+
+def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
+    """The record of a robot's numbers, (1,)."""
+    need_velocity_drives(table)
+    moved, legs = moved_motors(table), legs_of(table)
     joints = table.motor_joints[moved]
     names = [table.joints[joint] for joint in joints]
     lift = np.zeros((2, MAX_MOTORS))
@@ -245,11 +260,11 @@ def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> 
             period=period,
             gain=gait.gain,
             stride=gait.stride,
-            home=_wide(scene.start[table.angles[joints]]),
-            reach=_wide(np.full(len(moved), gait.reach)),
-            lowest=_wide(table.limits[joints, 0]),
-            highest=_wide(table.limits[joints, 1]),
-            fastest=_wide(scene.model.actuator_ctrlrange[table.commands[moved], 1]),
+            home=widened(scene.start[table.angles[joints]]),
+            reach=widened(np.full(len(moved), gait.reach)),
+            lowest=widened(table.limits[joints, 0]),
+            highest=widened(table.limits[joints, 1]),
+            fastest=widened(scene.model.actuator_ctrlrange[table.commands[moved], 1]),
             lift=lift,
         )
     )
@@ -264,17 +279,10 @@ def mirror_image(scene: Scene, table: RobotTable) -> MirrorImage:
     """How the observations and actions of a robot's policy look in a mirror."""
     from nutmeg.motion.policy_kernels import SENSED_SIGNS
 
-    moved, mirror = moved_motors(table), Mirror.of(scene, table)
-    place = {int(motor): i for i, motor in enumerate(moved)}
-    partner = np.array([place[int(mirror.partner[motor])] for motor in moved])
-    sign, width = mirror.sign[moved].astype(np.float32), len(moved)
-    rest = 3 * width + np.arange(len(SENSED_SIGNS))
-    seen = np.concatenate([partner, width + partner, 2 * width + partner, rest])
-    signs = np.concatenate([sign, sign, sign, np.array(SENSED_SIGNS, np.float32)])
-    return MirrorImage(seen, signs, partner, sign)
+    return MirrorImage.of(Mirror.of(scene, table), moved_motors(table), SENSED_SIGNS)
 
 
-def _wide(values: Floats) -> Floats:
+def widened(values: Floats) -> Floats:
     """Values of the moved motors in a row as wide as records have it."""
     row = np.zeros(MAX_MOTORS)
     row[: len(values)] = values

@@ -37,7 +37,7 @@ def earned(task: WalkTask, policy: str, cycles: int = 200) -> float:
                 actions[n] = (one + other[image.action] * image.action_sign) / 2
         task.advance(actions)
         total += float(task.reward.mean())
-        task.begin(np.flatnonzero(task.fell | task.over))
+        task.begin(np.flatnonzero(task.ended | task.cut))
     return total / cycles / 0.02
 
 
@@ -54,7 +54,7 @@ def test_results_are_the_same_with_any_number_of_threads() -> None:
         rng = np.random.default_rng(0)
         for _ in range(30):
             task.advance(rng.standard_normal((7, task.actions)).astype(np.float32))
-            task.begin(np.flatnonzero(task.fell | task.over))
+            task.begin(np.flatnonzero(task.ended | task.cut))
         found.append((task.observation.copy(), task.reward.copy()))
         task.close()
     assert np.array_equal(found[0][0], found[1][0])

@@ -10,7 +10,8 @@ import pytest
 
 from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.model.robot import ROBOTS_FOLDER
-from nutmeg.motion.keyframes import Mirror, motion_poses, read_motion
+from nutmeg.motion.bodies import Mirror
+from nutmeg.motion.keyframes import motion_poses, read_motion
 from nutmeg.motion.sinusoid import read_gait
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.reality.btr.controllers import (

@@ -1,4 +1,4 @@
-"""Training of a policy: robots that walk, the learner that watches them, and what is kept on the way.
+"""Training of a network: robots that learn a task, the learner that watches them, and what is kept on the way.
 
     training = Training(TrainSettings(robot="nao-spark", kind="type0", worlds=512), threads=2)
     training.run(100, on_iteration=print, checkpoint=lambda kept: np.savez(path, **kept))
@@ -7,19 +7,20 @@
 Every `BLOCK` iterations all episodes begin anew, from seeds that depend on the iteration alone, and a checkpoint is
 kept: training that was killed goes on from there and ends with the same numbers.
 
-Commands begin gentle. While robots hardly fall and follow their commands, the `level` of both commands and pushes
-grows, up to 1.
+Tasks begin gentle. While robots do well, the `level` grows, up to 1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
+from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
 from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask
 from nutmeg.motion.policy import Gait, Network
@@ -27,20 +28,23 @@ from nutmeg.motion.policy import Gait, Network
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nutmeg.learning.policies.task import RobotTask
+
+TaskName = Literal["walk", "get-up", "kick"]
 BLOCK = 25
 """Iterations between two checkpoints."""
 PATIENCE = 10
 """The level grows after this many iterations."""
 LEVEL_STEP = 0.03
 """By how much."""
-MOST_FALLS, MOST_ERROR = 6.0, 0.42
-"""It grows while robots fall less than so often a minute, and miss their velocities by less than this share."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
     """What is trained, and how."""
 
+    task: TaskName = "walk"
+    """What is learned."""
     robot: str = "nao-spark"
     """Which robot; it needs velocity drives and legs like a Nao's."""
     kind: str = ""
@@ -54,7 +58,7 @@ class TrainSettings:
     gait: Gait = field(default_factory=Gait)
     """How actions become motions."""
     rewards: WalkRewards = field(default_factory=WalkRewards)
-    """What is commanded, and what counts."""
+    """What is commanded of a walk, and what counts."""
     ppo: PpoSettings = field(default_factory=PpoSettings)
     """How the networks learn."""
 
@@ -72,18 +76,25 @@ class Iteration:
     """Cycles of all robots so far."""
     reward: float
     """Mean reward of a second."""
-    falls: float
-    """Falls of a robot in a minute, with pushes and the noise of exploration."""
-    error: float
-    """By how much velocities are missed, as a share of the wanted ones and 0.25 m/s."""
-    turn_error: float
-    """By how much turn rates are missed [rad/s]."""
+    measures: Mapping[str, float]
+    """What the task measures, with the noise of exploration: of walks the falls of a robot in a minute, the share by
+    which velocities are missed, and the turn rates that are missed [rad/s]; of get-ups the share that stood; of kicks
+    the distance [m] and the share that fell."""
     level: float
-    """The share of the highest velocities that is commanded."""
+    """How hard the task is: of a walk the share of the highest velocities that is commanded."""
     spread: float
     """Mean standard deviation of the actions."""
     divergence: float
     """Between the policies before and after."""
+
+
+def make_task(settings: TrainSettings, threads: int) -> RobotTask:
+    """The robots that learn."""
+    s = settings
+    if s.task == "walk":
+        return WalkTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
+    made = GetUpTask if s.task == "get-up" else KickTask
+    return made(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
 
 class Training:
@@ -97,7 +108,7 @@ class Training:
 
     def __init__(self, settings: TrainSettings, *, threads: int = 1, device: str = "cpu") -> None:
         self.settings = s = settings
-        self.task = WalkTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
+        self.task = make_task(s, threads)
         widths = self.task.observation.shape[1], self.task.truth.shape[1], self.task.actions
         self.learner = Learner(widths, s.ppo, seed=s.seed, mirrors=self.task.mirrors(), device=device)
         self.iterations = 0
@@ -108,6 +119,13 @@ class Training:
 
     def load(self, kept: Mapping[str, Any], *, go_on: bool = True) -> None:
         """Goes on from a checkpoint; or, without `go_on`, begins a training of its own with these networks."""
+        sizes = {name: len(self.learner.save()[name]) for name in ("policy", "critic")}
+        found = {name: len(kept[name]) if name in kept else 0 for name in sizes}
+        if found != sizes:
+            raise UsageError(
+                f"the checkpoint's networks have {found['policy']} and {found['critic']} numbers; this training needs "
+                f"{sizes['policy']} and {sizes['critic']}. Begin with a training of the same task and kind of robot."
+            )
         self.learner.load(dict(kept))
         if go_on:
             self.iterations, self.level = int(kept["iterations"]), float(kept["level"])
@@ -138,42 +156,39 @@ class Training:
     def _begin_block(self) -> None:
         """Begins everything random anew, from numbers that depend on the iteration alone."""
         seeds = np.random.SeedSequence([self.settings.seed, self.iterations])
-        self.task.episodes["seed"] = seeds.generate_state(self.task.count, np.uint64)
+        self.task.reseed(seeds)
         self.learner.reseed(np.random.default_rng(seeds.spawn(1)[0]))
-        self.task.rewards["level"] = self.level
+        self.task.use_level(self.level)
         self._good.clear()
-        self.task.errors()
+        self.task.measures()
         self.task.begin(np.arange(self.task.count))
 
     def _iterate(self) -> Iteration:
-        rollout, falls = self._watch()
+        rollout = self._watch()
         said = self.learner.update(rollout)
         self.iterations += 1
         cycles = rollout.reward.size
-        error, turn_error = self.task.errors()
-        often = falls / (cycles * CONTROL_CYCLE / 60)
-        self._good.append(often < MOST_FALLS and error < MOST_ERROR)
+        measures = self.task.measures()
+        self._good.append(self.task.mastered(measures))
         level = self.level
         if len(self._good) >= PATIENCE and all(self._good[-PATIENCE:]) and level < 1.0:
             self.level = min(level + LEVEL_STEP, 1.0)
-            self.task.rewards["level"] = self.level
+            self.task.use_level(self.level)
             self._good.clear()
         return Iteration(
             number=self.iterations,
             cycles=self.iterations * cycles,
             reward=float(rollout.reward.mean()) / CONTROL_CYCLE,
-            falls=often,
-            error=error,
-            turn_error=turn_error,
+            measures=measures,
             level=level,
             spread=said["spread"],
             divergence=said["divergence"],
         )
 
-    def _watch(self) -> tuple[Rollout, int]:
-        """What the robots do in some cycles, and how often they fall."""
+    def _watch(self) -> Rollout:
+        """What the robots do in some cycles."""
         task, learner, s = self.task, self.learner, self.settings.ppo
-        shape, falls = (s.cycles, task.count), 0
+        shape = s.cycles, task.count
         seen = Rollout(
             observation=np.empty((*shape, task.observation.shape[1]), np.float32),
             truth=np.empty((*shape, task.truth.shape[1]), np.float32),
@@ -187,15 +202,14 @@ class Training:
             seen.observation[t], seen.truth[t] = task.observation, task.truth
             seen.action[t], seen.probability[t], seen.value[t] = learner.act(task.observation, task.truth)
             task.advance(seen.action[t])
-            seen.reward[t], seen.ended[t] = task.reward, task.fell | task.over
-            falls += int(task.fell.sum())
+            seen.reward[t], seen.ended[t] = task.reward, task.ended | task.cut
             # An episode that was cut off is worth what would have come.
-            cut = np.flatnonzero(task.over & ~task.fell)
+            cut = np.flatnonzero(task.cut)
             if len(cut):
                 seen.reward[t, cut] += s.discount * learner.value(task.observation[cut], task.truth[cut])
             task.begin(np.flatnonzero(seen.ended[t]))
         seen.value[-1] = learner.value(task.observation, task.truth)
-        return seen, falls
+        return seen
 
     def network(self) -> Network:
         """The policy as it is now."""

@@ -310,7 +310,7 @@ def judge_walks(
         legs: the record of the legs.
         episodes: records of `WalkEpisode`, (N,); changed.
         states: records of `PolicyState`, (N,); changed.
-        results: rewards (N,), falls (N,), ends (N,), truths (N, 8) and observations (N, ...); changed.
+        results: rewards (N,), falls (N,), episodes cut off (N,), truths (N, 8) and observations (N, ...); changed.
     """
     reward, fell, over, truth, out = results
     at, t, r = body[0][0], body[1][0], body[2][0]
@@ -325,7 +325,8 @@ def judge_walks(
         rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
         total = earned(body, e, s, missing, soles) - spent(body, e, s, up[0] ** 2 + up[1] ** 2, rates)
         fell[n] = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
-        over[n] = e.cycle >= e.ends
+        over[n] = e.cycle >= e.ends and not fell[n]
+        e.falls += int(fell[n])
         reward[n] = total * t.period - (r.fall if fell[n] else 0.0)
         cos, sin = math.cos(e.yaw), math.sin(e.yaw)
         truth[n, 0] = cos * v[at.rate] + sin * v[at.rate + 1]

@@ -1,9 +1,7 @@
 r"""Walking at wanted velocities: N robots that learn it, each in an episode of its own.
 
     task = WalkTask("nao-spark", "type0", count=2048, threads=16, seed=1)
-    task.observation, task.truth            # (N, ...): what the network sees, and what only the critic does
-    task.advance(actions)                   # 20 ms; then task.reward (N,), task.fell (N,), task.over (N,)
-    task.begin(np.flatnonzero(task.fell | task.over))
+    task.advance(actions)                   # 20 ms; `task.RobotTask` says what follows
 
 A robot starts in its stance, a little disturbed. Commands are drawn every one to four seconds: standing, straight
 ahead, backward, aside, turning, or any mixture; pushes come every few seconds, and the head looks around. Turns are
@@ -24,31 +22,27 @@ and a fall costs 1. A robot that stands still when it is to walk earns almost no
 from __future__ import annotations
 
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from nutmeg.base.arrays import Bools, Floats, Floats32
+from nutmeg.base.arrays import Floats, Floats32
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import new_records, record_values
 from nutmeg.learning.courses import ROBOT_NAME
-from nutmeg.learning.policies.ppo import Mirrors
+from nutmeg.learning.policies.task import RobotTask
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.motion.policy import Gait, PolicyState, legs_of, mirror_image, moved_motors, policy_table
-from nutmeg.sim.worlds import Worlds, steps_in
+from nutmeg.motion.policy import Gait, PolicyState, legs_of, mirror_image, policy_table
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Indices
 
-TRUTH_SIGNS = (1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0)
-"""Signs in a mirror of what only the critic sees: velocities ahead, aside and in turning, missing heading, velocity
-upward, height, heights of the feet."""
-TRUTH_PARTNERS = (0, 1, 2, 3, 4, 5, 7, 6)
-"""Where each of these is in a mirror: the feet change places."""
-CHUNKS_A_THREAD = 2
-"""Into how many parts the robots of a thread are cut, so that threads end at about the same time."""
+TRUTH_MIRROR = ((0, 1.0), (1, -1.0), (2, -1.0), (3, -1.0), (4, 1.0), (5, 1.0), (7, 1.0), (6, 1.0))
+"""What only the critic sees, in a mirror (place and sign): velocities ahead, aside and in turning, missing heading,
+velocity upward, height, heights of the feet."""
+MOST_FALLS, MOST_ERROR = 6.0, 0.42
+"""The level grows while robots fall less than so often a minute, and miss their velocities by less than this share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,33 +117,13 @@ class WalkEpisode:
     """Sum of e over the cycles since it was last cleared."""
     turn_error: float
     """Sum of |w - w*| since then [rad/s]."""
+    falls: int
+    """Falls since then."""
     counted: int
     """The number of these cycles."""
 
 
-@dataclass(frozen=True)
-class BodyAddresses:
-    """Where a robot's numbers are in the engine's arrays; compiled code has it as a record."""
-
-    root: int
-    """Place of the torso in the configuration."""
-    rate: int
-    """Place of its velocity."""
-    moved: Annotated[Floats, (32,)]
-    """Places of the angles of the motors that the policy moves."""
-    other_count: int
-    """How many other motors there are: neck, then toes."""
-    others: Annotated[Floats, (4,)]
-    """Places of their angles."""
-    moved_motors: Annotated[Floats, (32,)]
-    """The motors that the policy moves."""
-    other_motors: Annotated[Floats, (4,)]
-    """The others."""
-    legs: Annotated[Floats, (2, 6)]
-    """Places of the angles of the legs, from the hip down, left before right."""
-
-
-class WalkTask:
+class WalkTask(RobotTask):
     """N robots that learn to walk.
 
     Args:
@@ -161,6 +135,8 @@ class WalkTask:
         gait: how actions become motions.
         rewards: what is commanded, and what counts.
     """
+
+    learning = "walk"
 
     def __init__(
         self,
@@ -174,113 +150,75 @@ class WalkTask:
         rewards: WalkRewards | None = None,
     ) -> None:
         placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
-        self.scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
-        self.worlds = Worlds(self.scene, count, threads=threads)
-        self._robot = self.worlds.robot(ROBOT_NAME)
-        table = self._robot.table
-        self._steps = steps_in(CONTROL_CYCLE, self.scene.timestep)
-        self._policy = policy_table(self.scene, table, gait or Gait(), CONTROL_CYCLE)
+        scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+        table = scene.robot(ROBOT_NAME)
+        super().__init__(scene, count, threads=threads, image=mirror_image(scene, table), truth=TRUTH_MIRROR)
+        self._policy = policy_table(scene, table, gait or Gait(), CONTROL_CYCLE)
         self._legs = legs_of(table)
-        self._addresses = self._find(len(moved_motors(table)))
-        height = float(self.scene.start[table.root + 2])
+        height = float(scene.start[table.root + 2])
         self.rewards = record_values(dataclasses.replace(rewards or WalkRewards(), stand_height=height))
-        """Record of `WalkRewards`, (1,); `level` may be changed."""
+        """Record of `WalkRewards`, (1,)."""
         self.states = new_records(PolicyState, count)
         self.episodes = new_records(WalkEpisode, count)
-        self.episodes["seed"] = np.random.SeedSequence(seed).generate_state(count, np.uint64)
-        self.image = mirror_image(self.scene, table)
-        self.actions = len(self.image.action)
-        """How many numbers an action has."""
-        self.observation: Floats32 = np.zeros((count, len(self.image.observation)), np.float32)
-        """What the network sees, (N, observations)."""
-        self.truth: Floats32 = np.zeros((count, len(TRUTH_SIGNS)), np.float32)
-        """What only the critic sees, (N, truths)."""
-        self.reward: Floats32 = np.zeros(count, np.float32)
-        """Of the last cycle, (N,)."""
-        self.fell: Bools = np.zeros(count, dtype=bool)
-        """Episodes that ended with a fall in the last cycle, (N,)."""
-        self.over: Bools = np.zeros(count, dtype=bool)
-        """Episodes whose time was over after the last cycle, (N,)."""
-        self._commands = np.zeros((count, len(table.motors)))
-        parts = np.array_split(np.arange(count), threads * CHUNKS_A_THREAD)
-        self._chunks = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
-        self._pool = ThreadPoolExecutor(threads)
+        self.reseed(np.random.SeedSequence(seed))
         self.begin(np.arange(count))
 
-    def _find(self, width: int) -> np.ndarray:
-        """The record of `BodyAddresses`, (1,)."""
-        table = self._robot.table
-        moved = moved_motors(table)
-        others = np.setdiff1d(np.arange(len(table.motors)), moved)
-        place = table.angles[table.motor_joints]
-        rows = {name: np.zeros(size) for name, size in (("moved", 32), ("moved_motors", 32))}
-        rows["moved"][:width], rows["moved_motors"][:width] = place[moved], moved
-        few = {name: np.zeros(4) for name in ("others", "other_motors")}
-        few["others"][: len(others)], few["other_motors"][: len(others)] = place[others], others
-        legs = np.array([[table.angles[table.joints.index(name)] for name in leg] for leg in self._legs.names], float)
-        return record_values(
-            BodyAddresses(root=table.root, rate=table.root_rate, other_count=len(others), legs=legs, **rows, **few)
-        )
+    def reseed(self, seeds: np.random.SeedSequence) -> None:
+        """Gives every robot other random numbers."""
+        self.episodes["seed"] = seeds.generate_state(self.count, np.uint64)
 
-    @property
-    def count(self) -> int:
-        """How many robots there are, N."""
-        return len(self.states)
-
-    def mirrors(self) -> Mirrors:
-        """How experience looks in a mirror."""
-        truth = np.array(TRUTH_PARTNERS), np.array(TRUTH_SIGNS, np.float32)
-        return Mirrors(self.image[:2], truth, self.image[2:])
+    def use_level(self, level: float) -> None:
+        """The share of the highest velocities, and of the pushes, that is used from now on."""
+        self.rewards["level"] = level
 
     def begin(self, rows: Indices) -> None:
         """Begins episodes `rows` (n,) anew."""
-        from nutmeg.learning.policies.walk_kernels import begin_walks
+        from nutmeg.learning.policies.walk_kernels import begin_walks, observe_robots
 
         if len(rows):
             self.worlds.reset(rows)
             body = self._addresses, self._policy, self.rewards
             begin_walks(rows, self.worlds.qpos, self.worlds.qvel, body, self.episodes, self.states)
-            self._observe(rows)
+            seen = self.observation[rows]
+            observe_robots(self.states[rows], self._policy, seen)
+            self.observation[rows], self.truth[rows] = seen, 0.0
 
-    def _observe(self, rows: Indices) -> None:
-        from nutmeg.learning.policies.walk_kernels import observe_robots
+    def _command(self, actions: Floats32, rows: slice) -> None:
+        from nutmeg.learning.policies.walk_kernels import command_walks
 
-        seen = self.observation[rows]
-        observe_robots(self.states[rows], self._policy, seen)
-        self.observation[rows], self.truth[rows] = seen, 0.0
-
-    def advance(self, actions: Floats32) -> None:
-        """Lets a cycle of 20 ms pass, (N, actions)."""
-        from nutmeg.learning.policies.walk_kernels import command_walks, judge_walks
-
-        qpos, qvel, states, episodes = self.worlds.qpos, self.worlds.qvel, self.states, self.episodes
         body = self._addresses, self._policy, self.rewards
+        command_walks(
+            actions, self.worlds.qpos[rows], body, self.episodes[rows], self.states[rows], self._commands[rows]
+        )
 
-        def command(rows: slice) -> None:
-            command_walks(actions[rows], qpos[rows], body, episodes[rows], states[rows], self._commands[rows])
+    def _judge(self, rows: slice) -> None:
+        from nutmeg.learning.policies.walk_kernels import judge_walks
 
-        def judge(rows: slice) -> None:
-            results = self.reward[rows], self.fell[rows], self.over[rows], self.truth[rows], self.observation[rows]
-            judge_walks(qpos[rows], qvel[rows], body, self._legs.record, episodes[rows], states[rows], results)
+        worlds, body = self.worlds, (self._addresses, self._policy, self.rewards)
+        results = self.reward[rows], self.ended[rows], self.cut[rows], self.truth[rows], self.observation[rows]
+        judge_walks(
+            worlds.qpos[rows],
+            worlds.qvel[rows],
+            body,
+            self._legs.record,
+            self.episodes[rows],
+            self.states[rows],
+            results,
+        )
 
-        list(self._pool.map(command, self._chunks))
-        self._robot.command = self._commands
-        self.worlds.step(self._steps)
-        list(self._pool.map(judge, self._chunks))
-        broken = self.worlds.diverged()
-        if broken.any():  # a world that broke down ends as a fall does, and nothing of it is learned from
-            self.fell[broken], self.reward[broken] = True, -self.rewards["fall"][0]
-            self.observation[broken], self.truth[broken] = 0.0, 0.0
-
-    def errors(self) -> tuple[float, float]:
-        """Mean e and |w - w*| since the last call."""
+    def measures(self) -> dict[str, float]:
+        """Falls of a robot in a minute, mean e and mean |w - w*| since the last call."""
         episodes = self.episodes
         cycles = max(int(episodes["counted"].sum()), 1)
-        found = float(episodes["error"].sum()) / cycles, float(episodes["turn_error"].sum()) / cycles
-        for name in ("error", "turn_error", "counted"):
+        found = {
+            "falls": float(episodes["falls"].sum()) / (cycles * CONTROL_CYCLE / 60),
+            "error": float(episodes["error"].sum()) / cycles,
+            "turn_error": float(episodes["turn_error"].sum()) / cycles,
+        }
+        for name in ("error", "turn_error", "counted", "falls"):
             episodes[name] = 0
         return found
 
-    def close(self) -> None:
-        """Ends the threads."""
-        self._pool.shutdown()
+    def mastered(self, found: dict[str, float]) -> bool:
+        """Whether robots hardly fall and follow their commands."""
+        return found["falls"] < MOST_FALLS and found["error"] < MOST_ERROR

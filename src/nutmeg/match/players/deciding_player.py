@@ -39,8 +39,8 @@ from nutmeg.match.players.decide import (
     View,
     own_name,
 )
-from nutmeg.match.players.kicks import UNSTEADY_TYPES, kick_distance, kick_place, kick_tolerance
-from nutmeg.match.players.limbs import Limbs
+from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
+from nutmeg.match.players.limbs import LEG_TYPES, Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
@@ -94,9 +94,9 @@ def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
         turn=walk.turn,
         ask=(0.9, 0.5, 0.45, 2.0),
         run=0.6,
-        kick=_kick("straight"),
-        short_kick=_kick("pass"),
-        can_kick=robot_type not in UNSTEADY_TYPES,
+        kick=_kick("straight", LEG_TYPES[robot_type]),
+        short_kick=_kick("pass", LEG_TYPES[robot_type]),
+        can_kick=True,
         kick_time=1.15,
         swing_time=0.75,
         kick_ball_speed=0.5,
@@ -115,16 +115,16 @@ def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
     )
 
 
-def _kick(kind: KickKind) -> KickAbility:
-    """A kick of the league's robot; the middle of where it can be kicked is `place`."""
-    tolerance = kick_tolerance(kind)
+def _kick(kind: KickKind, body: str) -> KickAbility:
+    """A kick of a type of the league's robot; the middle of where it can be kicked is `place`."""
+    tolerance = kick_tolerance(kind, body=body)
     slack = KICK_SLACK_SHARE * tolerance
     return KickAbility(
-        place=kick_place(kind),
+        place=kick_place(kind, body=body),
         nearer=KICK_NEARER,
         slack=(slack, slack),
         tolerance=tolerance,
-        reach=kick_distance(kind),
+        reach=kick_distance(kind, body=body),
     )
 
 

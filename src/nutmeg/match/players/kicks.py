@@ -12,11 +12,10 @@ ball: a kick, and a pass of half its distance. Kicks to the side are not known, 
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from typing import TYPE_CHECKING
 
-from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, shipped_motion
+from nutmeg.motion.bodies import Mirror
+from nutmeg.motion.keyframes import KeyframeMotion, motion_path, shipped_motion, spread_stance
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -28,64 +27,41 @@ ROBOT = "nao-spark"
 FEET: tuple[Foot, Foot] = ("left", "right")
 KICK_KINDS: tuple[KickKind, ...] = ("straight", "pass")
 """The kinds of kick that there are motions for."""
-UNSTEADY_TYPES = (2,)
-"""Types of robots that fall when they kick: they dribble only."""
+PLAIN_TYPE = "type0"
+"""The type of robot whose kicks those have that have none of their own."""
 STRONG_KICK = 0.75
 """Kicks that ask for less strength than this are passes."""
-LEG_LENGTH = 0.26
-"""From the hip to the sole [m]."""
-KICKING_JOINTS, STANDING_JOINTS = ("llj2", "llj6"), ("rlj2", "rlj6")
-"""Hip and ankle that move the legs aside, of a kick with the left foot."""
-STANCE_SPREAD, STANCE_SHIFT = 0.75, -0.3
-"""Shares of the difference between stances."""
 
 
-def kick_place(kind: KickKind = "straight", strength: float = 1.0) -> tuple[float, float]:
+def kick_place(kind: KickKind = "straight", strength: float = 1.0, body: str = PLAIN_TYPE) -> tuple[float, float]:
     """Where the ball must lie for a kick with the left foot: ahead of the torso and to the left of it [m]."""
-    return _motion(kind, strength).ball
+    return _motion(kind, strength, body).ball
 
 
-def kick_tolerance(kind: KickKind = "straight", strength: float = 1.0) -> float:
+def kick_tolerance(kind: KickKind = "straight", strength: float = 1.0, body: str = PLAIN_TYPE) -> float:
     """How far from its place the ball may lie along each axis [m]."""
-    return _motion(kind, strength).tolerance
+    return _motion(kind, strength, body).tolerance
 
 
-def kick_distance(kind: KickKind = "straight", strength: float = 1.0) -> float:
+def kick_distance(kind: KickKind = "straight", strength: float = 1.0, body: str = PLAIN_TYPE) -> float:
     """About how far the ball goes [m]."""
-    return _motion(kind, strength).distance
+    return _motion(kind, strength, body).distance
 
 
-def foot_for(request: Kick) -> Foot | None:
+def foot_for(request: Kick, body: str = PLAIN_TYPE) -> Foot | None:
     """The foot that can kick the ball where it lies, or the wished one; None if it cannot, or there is no such kick."""
     if request.kind not in KICK_KINDS:
         return None
-    ahead, left = kick_place(request.kind, request.strength)
+    ahead, left = kick_place(request.kind, request.strength, body)
     x, y = request.ball
     off = {foot: max(abs(x - ahead), abs(y - side * left)) for foot, side in zip(FEET, (1, -1), strict=True)}
     nearest = min(FEET, key=off.__getitem__) if request.foot is None else request.foot
-    return nearest if off[nearest] <= kick_tolerance(request.kind, request.strength) else None
+    return nearest if off[nearest] <= kick_tolerance(request.kind, request.strength, body) else None
 
 
-def _motion(kind: KickKind, strength: float) -> KeyframeMotion:
-    """The motion that is nearest to what is asked for."""
-    return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick")
-
-
-def spread(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
-    """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
-
-    The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is
-    spread (`SPREAD` of the difference), and the standing leg takes less of the weight's shift (`SHIFT`); both were the
-    best of nine. Ankles keep the soles level.
-    """
-    wider = math.degrees((stance - motion.stance) / LEG_LENGTH)
-    frames = []
-    for number, frame in enumerate(motion.frame, start=1):
-        more, angles = (STANCE_SPREAD * wider if 1 < number <= motion.strike else 0.0), dict(frame.angles)
-        for (hip, ankle), change in ((KICKING_JOINTS, more), (STANDING_JOINTS, STANCE_SHIFT * wider)):
-            angles[hip], angles[ankle] = angles[hip] + change, angles[ankle] - change
-        frames.append(dataclasses.replace(frame, angles=angles))
-    return dataclasses.replace(motion, stance=stance, frame=tuple(frames))
+def _motion(kind: KickKind, strength: float, body: str) -> KeyframeMotion:
+    """The motion that is nearest to what is asked for, of a type of the robot."""
+    return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick", body)
 
 
 class Moves:
@@ -102,7 +78,7 @@ class Moves:
 
     def kick(self, request: Kick, foot: Foot, angles: Floats) -> Floats:
         """A kick with a foot from a posture (motors,), one row for each cycle, (T, motors) [rad]."""
-        motion = spread(_motion(request.kind, request.strength), self._stance)
+        motion = spread_stance(_motion(request.kind, request.strength, self._table.kind), self._stance)
         return motion_path(motion, self._table, self._mirror, angles, mirrored=foot == "right")
 
     def dive(self, request: Dive, angles: Floats) -> Floats:

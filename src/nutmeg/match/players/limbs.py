@@ -277,7 +277,7 @@ class Limbs:
         body = self._body
         match legs:
             case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= SETTLE_TIME and self.upright:
-                foot = foot_for(legs)
+                foot = foot_for(legs, body.table.kind)
                 if foot is None:
                     return
                 self._path, self._playing = self._moves.kick(legs, foot, body.angles), "kick"

@@ -58,7 +58,8 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.plugins import load_named
 from nutmeg.base.settings import bounds_of, toml_text
 from nutmeg.model.robot import ROBOTS_FOLDER, robot_names
-from nutmeg.motion.keyframes import KeyframeMotion, Mirror, motion_path, read_motion, shipped_motion
+from nutmeg.motion.bodies import Mirror
+from nutmeg.motion.keyframes import KeyframeMotion, motion_path, read_motion, shipped_motion
 from nutmeg.motion.sinusoid import GaitSettings, Swing, read_gait
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TrotSettings, TrotWalker
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_text

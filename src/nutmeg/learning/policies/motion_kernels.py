@@ -1,0 +1,237 @@
+"""The cycle of robots that learn to correct a motion, compiled; `motion_task` says what it does.
+
+`body` is always the three records of `BodyAddresses`, `CorrectionTable` and `MotionRewards`, `robots` those of
+`MotionEpisode` and `CorrectionState`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.kernels import kernel
+from nutmeg.learning.policies.motion_task import STAND_CYCLES
+from nutmeg.learning.policies.walk_kernels import (
+    FALLEN_HEIGHT,
+    FALLEN_UP,
+    HEAD_GAIN,
+    HEAD_SPEED,
+    TOE_GAIN,
+    about_normal,
+    sense,
+    signed,
+    uniform,
+)
+from nutmeg.motion.correction_kernels import observe_motion, smooth
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats, Floats32, Indices
+    from nutmeg.learning.policies.motion_task import MotionEpisode, MotionPlans, MotionRewards
+
+    Records = NDArray[np.void]
+    Body = tuple[Records, Records, Records]
+    Robots = tuple[Records, Records]
+
+STANDS_UP, STANDS_HEIGHT, STANDS_RATE = 0.95, 0.85, 2.0
+"""A robot stands above this cosine of its tilt and share of its height, and below this angular velocity [rad/s]."""
+STEADY_TIME = 0.3
+"""Time to go into the stance after a motion, as `SkillSettings.steady` [s]."""
+FAR_AWAY = 20.0
+"""Balls that came further than this are not believed [m]."""
+
+
+@kernel
+def heading(q: Floats, root: int) -> float:
+    """The heading of a torso [rad]."""
+    w, x, y, z = q[root + 3], q[root + 4], q[root + 5], q[root + 6]
+    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+@kernel
+def pace_of(seconds: float, r: MotionRewards) -> float:
+    """How many times as fast as its file says a motion of so many seconds is played at the present level."""
+    return float(1.0 + r.level * (max(seconds / r.seconds, 1.0) - 1.0))
+
+
+@kernel
+def duration(e: MotionEpisode, p: MotionPlans) -> float:
+    """How long a robot's motion takes at its pace [s]."""
+    return float(p.ends[e.motion, int(p.frames[e.motion]) - 1] / e.pace)
+
+
+@kernel
+def begin_motions(
+    rows: Indices,
+    state: tuple[Floats, Floats],
+    stored: tuple[Floats, Floats, Indices],
+    body: Body,
+    plans: Records,
+    robots: Robots,
+    out: Floats32,
+) -> None:
+    """Puts robots `rows` (n,) into stored states, and begins their episodes.
+
+    Args:
+        rows: which, (n,).
+        state: configurations (N, nq) and velocities (N, nv); changed.
+        stored: `States`.
+        body: see above.
+        plans: record of `MotionPlans`, (1,).
+        robots: see above, (N,) each; changed.
+        out: what the networks see, (n, observations); changed.
+    """
+    at, t, r, p = body[0][0], body[1][0], body[2][0], plans[0]
+    for place in range(len(rows)):
+        row = rows[place]
+        e, s, q, v = robots[0][row], robots[1][row], state[0][row], state[1][row]
+        chosen = int(uniform(e) * len(stored[0]))
+        q[:], v[:] = stored[0][chosen], stored[1][chosen]
+        e.cycle, e.motion = 0, stored[2][chosen]
+        e.pace = pace_of(p.ends[e.motion, int(p.frames[e.motion]) - 1], r)
+        e.yaw = heading(q, at.root)
+        e.origin[0], e.origin[1] = q[at.root], q[at.root + 1]
+        for i in range(3):
+            s.gyro[i], e.last[i] = v[at.rate + 3 + i], v[at.rate + i]
+        w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
+        s.up[0], s.up[1], s.up[2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+        for i in range(t.motors):
+            # States differ a little from each other however often they are used.
+            angle = q[int(at.moved[i])] + 0.01 * about_normal(e)
+            angle = min(max(angle, t.lowest[i] + 0.002), t.highest[i] - 0.002)
+            q[int(at.moved[i])] = angle
+            s.angles[i], s.before[i], s.action[i], e.pending[i], e.start[i] = angle, angle, 0.0, 0.0, angle
+        e.head[0], e.head[1] = 0.3 * signed(e), 0.3 * signed(e)
+        s.ball[0], s.ball[1] = 0.0, 0.0
+        s.kind = 0.0 if p.kicks else (1.0 if e.motion == 0 else -1.0)
+        if p.kicks:
+            off = 0.2 * r.tolerance + 0.8 * r.level * r.tolerance
+            s.ball[0], s.ball[1] = off * signed(e), off * signed(e)
+            ahead, left = p.place[0] + s.ball[0], p.place[1] + s.ball[1]
+            cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+            e.ball[0], e.ball[1] = e.origin[0] + cos * ahead - sin * left, e.origin[1] + sin * ahead + cos * left
+            q[p.ball], q[p.ball + 1] = e.ball[0], e.ball[1]
+            for i in range(6):
+                v[p.ball_rate + i] = 0.0
+            s.ball[0] += r.unsure * about_normal(e)
+            s.ball[1] += r.unsure * about_normal(e)
+        s.progress = min(t.period / duration(e, p), 1.0)
+        observe_motion(s, t, out[place])
+
+
+@kernel
+def frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int) -> float:
+    """The target of one joint so long after the beginning, without correction [rad]."""
+    before, since = e.start[joint], 0.0
+    for frame in range(int(p.frames[e.motion])):
+        end, pose = p.ends[e.motion, frame] / e.pace, p.poses[e.motion, frame, joint]
+        if seconds <= end:
+            return float(before + (seconds - since) / (end - since) * (pose - before))
+        before, since = pose, end
+    return float(before)
+
+
+@kernel
+def command_motions(
+    actions: Floats32, qpos: Floats, body: Body, plans: Records, robots: Robots, commands: Floats
+) -> None:
+    """Commands of the motors in the next cycle, (N, motors): those that were decided a cycle ago."""
+    at, t, p = body[0][0], body[1][0], plans[0]
+    for n in range(len(actions)):
+        e, s = robots[0][n], robots[1][n]
+        for i in range(t.motors):
+            commands[n, int(at.moved_motors[i])] = e.pending[i]
+        smooth(s, t, actions[n])
+        seconds, whole = (e.cycle + 1) * t.period, duration(e, p)
+        share = min((seconds - whole) / STEADY_TIME, 1.0)
+        share = share * share * (3 - 2 * share)
+        for i in range(t.motors):
+            if seconds <= whole + 1e-9:
+                goal = frame_at(e, p, seconds, i) + t.reach * s.action[i]
+            else:
+                # The motion is over: from where its joints are into the stance, as `Skills` does.
+                if seconds - t.period <= whole + 1e-9:
+                    e.start[i] = s.angles[i]
+                goal = e.start[i] + share * (t.home[i] - e.start[i])
+            goal = min(max(goal, t.lowest[i]), t.highest[i])
+            e.pending[i] = min(max((goal - s.angles[i]) / t.period, -t.fastest[i]), t.fastest[i])
+        for i in range(at.other_count):
+            now = qpos[n, int(at.others[i])]
+            speed = HEAD_GAIN * (e.head[i] - now) if i < 2 else -TOE_GAIN * now
+            commands[n, int(at.other_motors[i])] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
+
+
+@kernel
+def ball_way(q: Floats, v: Floats, e: MotionEpisode, p: MotionPlans, damping: float) -> tuple[float, float]:
+    """How far a ball will have come when it rests: ahead of where the robot faced, and to the left [m]."""
+    x = q[p.ball] + v[p.ball_rate] / damping - e.ball[0]
+    y = q[p.ball + 1] + v[p.ball_rate + 1] / damping - e.ball[1]
+    cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+    ahead, left = cos * x + sin * y, cos * y - sin * x
+    return min(max(ahead, -FAR_AWAY), FAR_AWAY), min(max(left, -FAR_AWAY), FAR_AWAY)
+
+
+@kernel
+def observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpisode, out: Floats32) -> None:  # noqa: ANN401
+    """What only the critic sees, (10,)."""
+    cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+    x, y = v[at.rate], v[at.rate + 1]
+    out[0], out[1], out[2] = cos * x + sin * y, cos * y - sin * x, v[at.rate + 2]
+    out[3], out[4] = q[at.root + 2], wrap_angle_exactly(heading(q, at.root) - e.yaw)
+    if p.kicks:
+        x, y = q[p.ball] - q[at.root], q[p.ball + 1] - q[at.root + 1]
+        out[5], out[6] = min(cos * x + sin * y, 1.0), min(max(cos * y - sin * x, -1.0), 1.0)
+        x, y = v[p.ball_rate], v[p.ball_rate + 1]
+        out[7], out[8], out[9] = cos * x + sin * y, cos * y - sin * x, v[p.ball_rate + 2]
+
+
+@kernel
+def judge_motions(
+    qpos: Floats, qvel: Floats, body: Body, plans: Records, robots: Robots, results: tuple[Any, Any, Any, Any]
+) -> None:
+    """Senses, rewards and ends of N robots after a cycle, and what they see then.
+
+    Args:
+        qpos: configurations, (N, nq).
+        qvel: velocities, (N, nv).
+        body: see above.
+        plans: record of `MotionPlans`, (1,).
+        robots: see above, (N,) each; changed.
+        results: rewards (N,), ends (N,), truths (N, 10) and observations (N, ...); changed.
+    """
+    reward, ended, truth, out = results
+    at, t, r, p = body[0][0], body[1][0], body[2][0], plans[0]
+    for n in range(len(reward)):
+        e, s, q, v = robots[0][n], robots[1][n], qpos[n], qvel[n]
+        e.cycle += 1
+        sense(q, v, body, e, s)
+        whole = duration(e, p)
+        x, y = q[at.root + 4], q[at.root + 5]
+        up, high = 1 - 2 * (x * x + y * y), q[at.root + 2] / r.stand_height
+        total = 0.0
+        for i in range(t.motors):
+            total -= r.action * s.action[i] ** 2 / t.motors
+        if not p.kicks:
+            total += r.upright * up + r.height * min(high, 1.0)
+        reward[n] = total * t.period
+        over = e.cycle >= int(whole / t.period) + STAND_CYCLES
+        fell = p.kicks and (up < FALLEN_UP or high < FALLEN_HEIGHT)
+        ended[n] = over or fell
+        if ended[n]:
+            rates = math.sqrt(v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2)
+            stands = up > STANDS_UP and high > STANDS_HEIGHT and rates < STANDS_RATE
+            reward[n] += (0.0 if p.kicks else r.stood) if stands else -r.fall
+            e.tried += 1
+            e.stood += int(stands)
+            if p.kicks:
+                ahead, left = ball_way(q, v, e, p, r.damping)
+                reward[n] += r.metre * (ahead - abs(left))
+                e.distance += ahead
+                e.aside += abs(left)
+        observe_truth(q, v, at, p, e, truth[n])
+        s.progress = min((e.cycle + 1) * t.period / whole, 1.0)
+        observe_motion(s, t, out[n])

@@ -1,0 +1,444 @@
+r"""Get-ups and kicks: N robots that learn to correct a keyframe motion, each in an episode of its own.
+
+    task = GetUpTask("nao-spark", "type0", count=2048, threads=16, seed=1)
+    task = KickTask("nao-spark", "type0", count=2048, threads=16, seed=1)
+
+An episode is one motion. It begins with a state that robots really came into: walkers that were pushed over and lie
+still, or that were stopped to kick. A store of such states is made once, by the same `Skills` that players use.
+
+A get-up earns, in a second, the cosine of the torso's tilt and 1.5 times the share of its standing height, and 2 in the
+end if the robot stands then and half a second later. While robots succeed, a long motion is played faster, until
+it takes `seconds`. With d the way that the ball will have come straight ahead and s the way aside, a kick earns
+
+    0.3 (d - s) - 1 for a fall
+
+where rolling balls slow down exponentially, so that the way is known a moment after the kick.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+
+from nutmeg.base.arrays import Floats, Floats32
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import SimulationError
+from nutmeg.base.records import new_records, record_values
+from nutmeg.learning.courses import ROBOT_NAME, yaw_of
+from nutmeg.learning.policies.task import RobotTask
+from nutmeg.model.ball import load_ball
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import Mirror
+from nutmeg.motion.correction import Correction, CorrectionState, correction_image, correction_table
+from nutmeg.motion.inertial import Lying
+from nutmeg.motion.keyframes import (
+    KeyframeMotion,
+    motion_poses,
+    shipped_get_up,
+    shipped_get_ups,
+    shipped_motion,
+    spread_stance,
+)
+from nutmeg.motion.policy import PolicyWalker, legs_of, moved_motors
+from nutmeg.motion.skills import Skill, Skills
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim.worlds import Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.base.arrays import Indices
+    from nutmeg.learning.policies.ppo import Mirrors
+    from nutmeg.model.scene import Scene
+
+WALK = "policy"
+"""The walk of the robots whose states are stored."""
+MAX_FRAMES = 12
+"""The most frames of a motion that can be learned."""
+STORED = 512
+"""How many states are stored."""
+WALK_CYCLES, PUSH, AFTER_CYCLES = 60, (1.5, 3.0), 200
+"""Cycles of walking before a push or a stop, the push [m/s], and the most cycles until a state is stored."""
+STOP_CYCLES = 20
+"""How long before a push a robot was told to stop [cycles]."""
+SETTLE = (0.08, 0.34)
+"""How long a robot has stood before it kicks [s]."""
+BALL_AWAY = (-3.0, 3.0)
+"""Where the ball of a kick is while robots walk [m]."""
+STAND_CYCLES = 25
+"""For how long a robot must stand after a motion [cycles]."""
+TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
+"""What only the critic sees, in a mirror: the torso's velocity ahead, aside and upward, its height, how far it has
+turned, where the ball is and how fast, ahead, aside and (velocity) upward."""
+ENOUGH_STOOD, FEW_FALLS = 0.9, 0.1
+"""The level grows while more than this share of robots stands up, or less than this share falls in kicking."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotionRewards:
+    """What counts, and what differs between episodes."""
+
+    level: float = 0.0
+    """How hard it is by now, 0..1."""
+    seconds: float = 1.8
+    """A motion whose file says that it takes longer is played faster, so that it takes this time at level 1 [s]."""
+    tolerance: float = 0.05
+    """A ball lies up to this far from its place along each axis at level 1 [m]."""
+    unsure: float = 0.01
+    """Standard deviation with which the robot knows where it lies [m]."""
+    noise: float = 0.05
+    """Standard deviation of the gyro's noise [rad/s]."""
+    upright: float = 1.0
+    """Reward of a second for a torso that is upright."""
+    height: float = 1.5
+    """Reward of a second for a torso at its standing height."""
+    stood: float = 2.0
+    """Reward for standing in the end."""
+    metre: float = 0.3
+    """Reward for each metre that the ball will have come."""
+    action: float = 0.002
+    """Cost of a second of corrections of size 1."""
+    fall: float = 1.0
+    """Cost of not standing in the end."""
+    stand_height: float = 0.35
+    """Height of the torso in the stance [m]; the task takes it from the robot."""
+    damping: float = 1.06
+    """Share of its speed that a ball loses in a second; the task takes it from the ball."""
+
+
+@dataclass
+class MotionEpisode:
+    """Where one robot is in its episode; compiled code has N of them as records."""
+
+    seed: np.uint64
+    """State of the robot's own random numbers."""
+    cycle: int
+    """Cycles since it began."""
+    motion: int
+    """Which motion it does: of a get-up 0 from the front and 1 from the back."""
+    pace: float
+    """How many times as fast as its file says the motion is played."""
+    yaw: float
+    """The heading at the beginning [rad]."""
+    origin: Annotated[Floats, (2,)]
+    """Where the torso was then [m]."""
+    ball: Annotated[Floats, (2,)]
+    """Where the ball was then [m]."""
+    last: Annotated[Floats, (3,)]
+    """Velocity of the torso a cycle ago, in the world's frame [m/s]."""
+    head: Annotated[Floats, (2,)]
+    """Where the head looks: angles of the neck [rad]."""
+    start: Annotated[Floats, (32,)]
+    """Joint angles at the beginning [rad]; when the motion is over, at its end."""
+    pending: Annotated[Floats, (32,)]
+    """Speeds that were commanded and act in the next cycle [rad/s]."""
+    tried: int
+    """Episodes that ended since the numbers were last cleared."""
+    stood: int
+    """How many of them ended standing."""
+    distance: float
+    """Sum of how far their balls will have come straight ahead [m]."""
+    aside: float
+    """Sum of how far aside [m]."""
+
+
+@dataclass(frozen=True)
+class MotionPlans:
+    """The motions of a task, and where the ball is in the engine's arrays; compiled code has it as a record."""
+
+    kicks: bool
+    """Whether it is a kick."""
+    ball: int
+    """Place of the ball in the configuration."""
+    ball_rate: int
+    """Place of its velocity."""
+    place: Annotated[Floats, (2,)]
+    """Where the ball lies best, ahead of the torso and to the left of it [m]."""
+    frames: Annotated[Floats, (2,)]
+    """How many frames each motion has."""
+    ends: Annotated[Floats, (2, MAX_FRAMES)]
+    """When each frame is reached [s]."""
+    poses: Annotated[Floats, (2, MAX_FRAMES, 32)]
+    """Angles of the moved joints there [rad]."""
+
+
+class States(NamedTuple):
+    """States of robots in which a motion begins."""
+
+    qpos: Floats
+    """(n, nq)."""
+    qvel: Floats
+    """(n, nv)."""
+    motion: Indices
+    """Which motion begins there, (n,)."""
+
+
+class MotionTask(RobotTask):
+    """N robots that learn to correct a motion; `GetUpTask` and `KickTask` say which.
+
+    Args:
+        scene: a world with the robot.
+        motions: what is corrected.
+        count: how many robots, N.
+        threads: how many threads step them; results are the same.
+        seed: of everything random.
+        rewards: what counts.
+        stored: how many robots walk for the states that episodes begin with.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        motions: Sequence[KeyframeMotion],
+        count: int,
+        *,
+        threads: int,
+        seed: int,
+        rewards: MotionRewards,
+        stored: int,
+    ) -> None:
+        table = scene.robot(ROBOT_NAME)
+        image = correction_image(scene, table)
+        super().__init__(scene, count, threads=threads, image=image, truth=TRUTH_MIRROR)
+        self.motions = tuple(motions)
+        """The motions that are corrected."""
+        self.correction = Correction(weights={table.kind: "weights.npz"})
+        """How far the network corrects them."""
+        self._table = correction_table(scene, table, self.correction, CONTROL_CYCLE)
+        self._plans = self._planned()
+        height = float(scene.start[table.root + 2])
+        self.rewards = record_values(dataclasses.replace(rewards, stand_height=height))
+        """Record of `MotionRewards`, (1,)."""
+        self.states = new_records(CorrectionState, count)
+        self.episodes = new_records(MotionEpisode, count)
+        self._last_counted = {"stood": 0.0, "distance": 0.0, "aside": 0.0}
+        first, second = np.random.SeedSequence(seed).spawn(2)
+        self._walkers_count = stored
+        self.stored = self._store(threads, np.random.default_rng(first))
+        """The states that episodes begin with."""
+        self.reseed(second)
+        self.begin(np.arange(count))
+
+    def use(self, motions: Sequence[KeyframeMotion]) -> None:
+        """Corrects other motions from the next episodes on."""
+        self.motions = tuple(motions)
+        self._plans = self._planned()
+
+    def _planned(self) -> Any:  # noqa: ANN401 (a record)
+        """The record of `MotionPlans`, (1,)."""
+        table, model = self._robot.table, self.scene.model
+        mirror, moved = Mirror.of(self.scene, table), moved_motors(table)
+        frames, ends, poses = np.zeros(2), np.zeros((2, MAX_FRAMES)), np.zeros((2, MAX_FRAMES, 32))
+        for number, motion in enumerate(self.motions):
+            frames[number] = used = len(motion.frame)
+            ends[number, :used] = np.cumsum([frame.seconds for frame in motion.frame])
+            poses[number, :used, : len(moved)] = motion_poses(motion, table, mirror)[:, moved]
+        joint = int(model.body("ball").jntadr[0]) if self.scene.has_ball else -1
+        return record_values(
+            MotionPlans(
+                kicks=self.scene.has_ball,
+                ball=int(model.jnt_qposadr[joint]) if joint >= 0 else 0,
+                ball_rate=int(model.jnt_dofadr[joint]) if joint >= 0 else 0,
+                place=np.array(self.motions[0].ball),
+                frames=frames,
+                ends=ends,
+                poses=poses,
+            )
+        )
+
+    def _walkers(self, threads: int, rng: np.random.Generator) -> tuple[Worlds, Skills]:
+        """Robots that have walked anywhere for a while."""
+        count = self._walkers_count
+        worlds = Worlds(self.scene, count, threads=threads)
+        if self.scene.has_ball:
+            worlds.put_ball(BALL_AWAY)
+        table, walk = self._robot.table, read_walk(WALK)
+        assert walk.policy is not None
+        walker = PolicyWalker(worlds, ROBOT_NAME, walk.policy, period=CONTROL_CYCLE, rng=rng.spawn(1)[0])
+        get_ups = shipped_get_ups(table.settings.name, table.kind)
+        skills = Skills(worlds, ROBOT_NAME, walker, get_ups, rng=rng.spawn(1)[0])
+        skills.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * [0.8, 0.4, 1.0]
+        for _ in range(WALK_CYCLES):
+            skills.sample(0.0)
+            worlds.step(self._steps)
+        return worlds, skills
+
+    def _store(self, threads: int, rng: np.random.Generator) -> States:
+        """States in which the motion begins."""
+        raise NotImplementedError
+
+    def reseed(self, seeds: np.random.SeedSequence) -> None:
+        """Gives every robot other random numbers."""
+        self.episodes["seed"] = seeds.generate_state(self.count, np.uint64)
+
+    def use_level(self, level: float) -> None:
+        """How hard it is from now on."""
+        self.rewards["level"] = level
+
+    def begin(self, rows: Indices) -> None:
+        """Begins episodes `rows` (n,) anew."""
+        from nutmeg.learning.policies.motion_kernels import begin_motions
+
+        if len(rows):
+            self.worlds.reset(rows)
+            body, state = (self._addresses, self._table, self.rewards), (self.worlds.qpos, self.worlds.qvel)
+            seen = self.observation[rows]
+            begin_motions(rows, state, self.stored[:], body, self._plans, (self.episodes, self.states), seen)
+            self.observation[rows], self.truth[rows] = seen, 0.0
+
+    def _command(self, actions: Floats32, rows: slice) -> None:
+        from nutmeg.learning.policies.motion_kernels import command_motions
+
+        body, robots = (self._addresses, self._table, self.rewards), (self.episodes[rows], self.states[rows])
+        command_motions(actions, self.worlds.qpos[rows], body, self._plans, robots, self._commands[rows])
+
+    def _judge(self, rows: slice) -> None:
+        from nutmeg.learning.policies.motion_kernels import judge_motions
+
+        worlds, body = self.worlds, (self._addresses, self._table, self.rewards)
+        robots = self.episodes[rows], self.states[rows]
+        results = self.reward[rows], self.ended[rows], self.truth[rows], self.observation[rows]
+        judge_motions(worlds.qpos[rows], worlds.qvel[rows], body, self._plans, robots, results)
+
+    def _counted(self) -> dict[str, float]:
+        """Shares and means over the episodes that ended since the last call; if none did, those of the call before."""
+        episodes = self.episodes
+        tried = int(episodes["tried"].sum())
+        if not tried:
+            return self._last_counted
+        found = {name: float(episodes[name].sum()) / tried for name in ("stood", "distance", "aside")}
+        self._last_counted = found
+        for name in ("tried", "stood", "distance", "aside"):
+            episodes[name] = 0
+        return found
+
+    def quickened(self) -> tuple[KeyframeMotion, ...]:
+        """The motions as fast as they are played at the present level."""
+        from nutmeg.learning.policies.motion_kernels import pace_of
+
+        found = []
+        for motion in self.motions:
+            pace = pace_of(motion.seconds, self.rewards[0])
+            frames = tuple(dataclasses.replace(frame, seconds=frame.seconds / pace) for frame in motion.frame)
+            found.append(dataclasses.replace(motion, frame=frames))
+        return tuple(found)
+
+
+class GetUpTask(MotionTask):
+    """N robots that learn to get up from the front and from the back."""
+
+    learning = "get-up"
+
+    def __init__(
+        self,
+        robot: str,
+        kind: str,
+        count: int,
+        *,
+        threads: int = 1,
+        seed: int = 0,
+        rewards: MotionRewards | None = None,
+        stored: int = STORED,
+    ) -> None:
+        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
+        scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+        motions = [shipped_get_up(robot, side, kind) for side in ("front", "back")]
+        super().__init__(
+            scene, motions, count, threads=threads, seed=seed, rewards=rewards or MotionRewards(), stored=stored
+        )
+
+    def _store(self, threads: int, rng: np.random.Generator) -> States:
+        """Walkers that were pushed ahead or back, half of them when they were to stop, when they lie still."""
+        worlds, skills = self._walkers(threads, rng)
+        count = worlds.count
+        skills.wanted[: count // 2] = 0.0
+        for _ in range(STOP_CYCLES):
+            skills.sample(0.0)
+            worlds.step(self._steps)
+        rate = self._robot.table.root_rate
+        away = yaw_of(worlds.robot(ROBOT_NAME).pose) + np.pi * (np.arange(count) % 2) + rng.normal(0.0, 0.3, count)
+        push = rng.uniform(*PUSH, count)[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
+        worlds.qvel[:, rate : rate + 2] += push
+        found: list[tuple[Floats, Floats, int]] = []
+        stored = np.zeros(worlds.count, dtype=bool)
+        for _ in range(AFTER_CYCLES):
+            skills.sample(0.0)
+            for row in np.flatnonzero((skills.state == Skill.GET_UP) & ~stored):
+                stored[row] = True
+                if skills.falls.lying[row] in (Lying.FRONT, Lying.BACK):
+                    which = int(skills.falls.lying[row] == Lying.BACK)
+                    found.append((worlds.qpos[row].copy(), worlds.qvel[row].copy(), which))
+            worlds.step(self._steps)
+        return _joined(found)
+
+    def measures(self) -> dict[str, float]:
+        """The share of robots that stood in the end."""
+        return {"stood": self._counted()["stood"]}
+
+    def mastered(self, found: dict[str, float]) -> bool:
+        """Whether nearly all stand up."""
+        return found["stood"] > ENOUGH_STOOD
+
+
+class KickTask(MotionTask):
+    """N robots that learn to kick with the left foot."""
+
+    learning = "kick"
+
+    def __init__(
+        self,
+        robot: str,
+        kind: str,
+        count: int,
+        *,
+        threads: int = 1,
+        seed: int = 0,
+        rewards: MotionRewards | None = None,
+        stored: int = STORED,
+    ) -> None:
+        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
+        scene = assemble(SceneSettings(field="floor", ball="sim3d", robots=(placement,), visuals=False))
+        hips = legs_of(scene.robot(ROBOT_NAME)).hips
+        motion = spread_stance(shipped_motion(robot, "kick", kind), float(hips[0, 1] - hips[1, 1]))
+        chosen = dataclasses.replace(rewards or MotionRewards(), damping=load_ball("sim3d").rolling_damping)
+        super().__init__(scene, [motion], count, threads=threads, seed=seed, rewards=chosen, stored=stored)
+
+    def mirrors(self) -> Mirrors | None:
+        """None: a kick with the left foot is not its own mirror image."""
+        return None
+
+    def _store(self, threads: int, rng: np.random.Generator) -> States:
+        """Walkers that were stopped, a moment after they stand."""
+        worlds, skills = self._walkers(threads, rng)
+        skills.wanted[:] = 0.0
+        settled = rng.uniform(*SETTLE, worlds.count)
+        found: list[tuple[Floats, Floats, int]] = []
+        stored = np.zeros(worlds.count, dtype=bool)
+        for _ in range(AFTER_CYCLES):
+            skills.sample(0.0)
+            for row in np.flatnonzero((skills.state == Skill.STAND) & (skills.since >= settled) & ~stored):
+                stored[row] = True
+                found.append((worlds.qpos[row].copy(), worlds.qvel[row].copy(), 0))
+            worlds.step(self._steps)
+        return _joined(found)
+
+    def measures(self) -> dict[str, float]:
+        """Mean ways of the balls straight ahead and aside [m], and the share of robots that fell."""
+        found = self._counted()
+        return {"distance": found["distance"], "aside": found["aside"], "fell": 1.0 - found["stood"]}
+
+    def mastered(self, found: dict[str, float]) -> bool:
+        """Whether hardly any robot falls."""
+        return found["fell"] < FEW_FALLS
+
+
+def _joined(found: Sequence[tuple[Floats, Floats, int]]) -> States:
+    if not found:
+        raise SimulationError(
+            "none of the walkers came into a state in which the motion begins; let more of them walk."
+        )
+    qpos, qvel, motions = zip(*found, strict=True)
+    return States(np.stack(qpos), np.stack(qvel), np.array(motions, dtype=np.intp))
