@@ -58,13 +58,6 @@ def test_a_nao_v6_gets_up_on_its_servos(example: Any, side: Side, lies: list[int
     assert results.seconds[results.stood].max() < 8.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["type1", "type3"])
-def test_longer_limbs_get_up_from_the_back_more_often_than_not_in_a_single_try(example: Any, kind: str) -> None:
-    results = example.measure_get_up(shipped_get_up("nao-spark", "back", kind), trials=20, seed=101, kind=kind)
-    assert results.stood.sum() >= 11, results
-
-
 def test_robots_lie_at_rest_on_the_side_they_were_laid_on(example: Any) -> None:
     worlds = Worlds(example.lying_scene("nao-spark"), 4)
     for side in (Lying.FRONT, Lying.BACK):
@@ -75,13 +68,13 @@ def test_robots_lie_at_rest_on_the_side_they_were_laid_on(example: Any) -> None:
 
 
 def test_standing_costs_its_time_and_lying_costs_more(example: Any) -> None:
-    good = shipped_get_up("nao-spark", "back", "type3")
-    idle = KeyframeMotion(robot="nao-spark", lying="back", frame=(Keyframe(seconds=0.3, pose="ready"),))
-    trials = example.GetUpTrials(motion=good, starts=2, longest=good.seconds)
+    good = shipped_get_up("nao-v6", "front")
+    idle = KeyframeMotion(robot="nao-v6", lying="front", frame=(Keyframe(seconds=0.3, pose="ready"),))
+    trials = example.GetUpTrials(motion=good, starts=1, longest=good.seconds)
     results = trials.results([good, idle], np.random.default_rng(1).spawn(2))
-    assert results.stood.tolist() == [True, True, False, False]
-    assert results.cost[:2] == pytest.approx(results.seconds[:2])
-    assert results.cost[2:].min() > results.cost[:2].max() + 3.0
+    assert results.stood.tolist() == [True, False]
+    assert results.cost[0] == pytest.approx(results.seconds[0])
+    assert results.cost[1] > results.cost[0] + 3.0
 
 
 def test_the_numbers_can_be_searched(example: Any) -> None:

@@ -98,6 +98,7 @@ def test_the_command_writes_motions_with_their_networks(
     assert {path.rsplit("/", 1)[-1] for path in result["files"]} == {
         "get-up-front.toml",
         "get-up-back.toml",
+        "report.html",
         "weights.npz",
     }
     motion = read_motion(tmp_path / "run" / "get-up-back.toml")

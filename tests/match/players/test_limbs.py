@@ -163,17 +163,18 @@ def test_a_kick_with_either_foot_goes_far_and_straight_and_ends_on_its_feet(side
     assert abs(way[1]) < 0.3 * way[0]
 
 
-def test_a_pass_goes_less_far_than_a_kick() -> None:
-    far = []
-    for kind in ("straight", "pass"):
-        one = Alone()
-        one.run(1.2, Stand())
-        ahead, left = kick_place(kind)  # type: ignore[arg-type]
-        one.game.place_ball((*(one.place + np.array([ahead, left])).tolist(), 0.042))
-        one.run(0.1, Kick(ball=(ahead, left), kind=kind))  # type: ignore[arg-type]
-        one.run(3.5, Stand())
-        far.append(one.game.world.ball[0] - one.place[0])
-    assert 1.0 < far[1] < 0.8 * far[0]
+def test_a_pass_goes_less_far_than_a_kick_on_average() -> None:
+    far: dict[str, list[float]] = {"straight": [], "pass": []}
+    for kind, found in far.items():
+        for off in (-0.02, 0.0, 0.01, 0.02):  # how far a single kick goes depends on millimetres
+            one = Alone()
+            one.run(1.2, Stand())
+            ahead, left = kick_place(kind)  # type: ignore[arg-type]
+            one.game.place_ball((*(one.place + np.array([ahead + off, left])).tolist(), 0.042))
+            one.run(0.1, Kick(ball=(ahead, left), kind=kind))  # type: ignore[arg-type]
+            one.run(3.5, Stand())
+            found.append(one.game.world.ball[0] - one.place[0])
+    assert 1.0 < np.mean(far["pass"]) < 0.8 * np.mean(far["straight"])
     assert kick_place("pass") == kick_place("straight", 0.5)
     assert kick_distance("pass") == kick_distance("straight", 0.5) < kick_distance("straight")
 

@@ -124,7 +124,7 @@ MAX_HEADING_ERROR = 0.5
 """The most that a robot tries to make up for in turning [rad]."""
 CONTRADICTION_CYCLES = 4
 """Cycles after which an accelerometer that contradicts the gyro is believed: somebody has put the robot elsewhere."""
-CONTRADICTION_COSINE, RESTING_RATE, GRAVITY_SHARE = 0.7, 1.0, 0.3
+CONTRADICTION_COSINE, RESTING_RATE, GRAVITY_SHARE = 0.7, 2.0, 0.3
 """Cosine between what both say is up; the rate [rad/s] and the share of gravity within which that tells something."""
 
 
