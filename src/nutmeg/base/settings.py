@@ -135,7 +135,7 @@ def field_notes(kind: type[DataclassInstance]) -> dict[str, str]:
 def _bounds_in(hint: Any) -> Bounds | None:  # noqa: ANN401
     """The bounds in an annotation, also inside `X | None` and `tuple[X, ...]`."""
     if typing.get_origin(hint) is Annotated:
-        return next((one for one in hint.__metadata__ if isinstance(one, Bounds)), None)
+        return next((one for one in hint.__metadata__ if isinstance(one, Bounds)), _bounds_in(hint.__origin__))
     return next((found for part in typing.get_args(hint) if (found := _bounds_in(part))), None)
 
 

@@ -108,7 +108,7 @@ class Arguments(WorkerOptions, JsonOption):
     spread: Literal["estimate", "ranges"] | None = None
     """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
     bodies: int | None = None
-    """With --randomise: how many bodies; every candidate walks with each."""
+    """With --randomise: how many bodies, 8 if left out; every candidate walks with each."""
     trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None

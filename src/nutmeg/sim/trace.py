@@ -43,6 +43,7 @@ class TraceWriter(Closing):
         senses: sensors to record.
         config: settings of the run, kept in the recording.
         more: channels beside those of the scene, each with what reads its numbers.
+        overwrite: replace a recording that is there.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class TraceWriter(Closing):
         senses: Sequence[Sensing] = (),
         config: Mapping[str, object] | None = None,
         more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
+        overwrite: bool = False,
     ) -> None:
         self._world = world
         sources = [*_sources(worlds, world, senses), *more]
@@ -66,6 +68,7 @@ class TraceWriter(Closing):
             seed=seed,
             config=dict(config or {}),
             scene_xml=worlds.scene_of(world).xml,
+            overwrite=overwrite,
         )
         self.recording.add_meshes(worlds.scene_of(world).meshes)
 

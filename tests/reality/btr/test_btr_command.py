@@ -130,7 +130,8 @@ def test_an_interrupted_or_killed_command_says_how_to_go_on_and_ends_the_same(tm
         error = running.communicate(timeout=240)[1]
         assert running.returncode == {signal.SIGINT: 130, signal.SIGKILL: -signal.SIGKILL}[how], error
         if how is signal.SIGINT:
-            assert f"nutmeg btr {file} --output" in " ".join(error.split())
+            assert f"Go on with: nutmeg btr {file} " in " ".join(error.split())
+            assert f"--output {tmp_path / how.name}" in " ".join(error.split())
         assert result(started(file, tmp_path / how.name).communicate(timeout=240)[0]) == result(whole)
 
 

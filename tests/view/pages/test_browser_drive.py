@@ -133,7 +133,7 @@ def test_held_keys_drive_the_robot_and_let_go_it_stands(browser_page: Any, walki
 
 def test_the_buttons_and_the_sliders_of_the_page_drive_without_a_keyboard(browser_page: Any, walking: Walking) -> None:
     drives, place = walking.drives, walking.place
-    browser_page.set_viewport_size({"width": 480, "height": 900})
+    browser_page.set_viewport_size({"width": 800, "height": 900})  # on a narrower page the panel is folded
     open_pad(browser_page, walking.url)
     box = browser_page.locator("[data-drive=back]").bounding_box()
     browser_page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
