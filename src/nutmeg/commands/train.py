@@ -2,9 +2,10 @@
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
-have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Ctrl-C saves; the same command
-with the same --output goes on and ends with the same numbers, and more --iterations go further. Sixteen cores and a GPU
-for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many cycles a second.
+have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Players of a match use
+corrections of get-ups, not yet of kicks. Ctrl-C saves; the same command with the same --output goes on and ends with
+the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at 1 m/s after nine
+minutes; two busy cores simulated a twelfth as many cycles a second.
 
 example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train get-up --type type1

@@ -73,7 +73,7 @@ def about_normal(e: WalkEpisode) -> float:
 
 @kernel
 def signed(e: WalkEpisode) -> float:
-    """A number -1..1."""
+    """A number drawn evenly from -1 to 1, from a robot's own sequence."""
     return 2.0 * uniform(e) - 1.0
 
 

@@ -198,7 +198,7 @@ class DecidingPlayer:
         return self.mind.lost_turns
 
     def act(self, percept: Percept) -> Action:
-        """What to do now."""
+        """The action of this cycle, from what is perceived; decisions are made every few cycles."""
         self.number = percept.game.number or self.number
         self._listen(percept)
         limbs, senses = self.limbs, self.senses

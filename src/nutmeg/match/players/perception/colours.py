@@ -131,7 +131,7 @@ class Blob:
 
     colour: Colour
     count: int
-    """Pixels."""
+    """Columns of the picture that it spans [pixels]."""
     middle: tuple[float, float]
     """Mean column and row, the middle of the first pixel being (0.5, 0.5)."""
     box: tuple[int, int, int, int]
@@ -139,7 +139,7 @@ class Blob:
 
     @property
     def width(self) -> int:
-        """Pixels."""
+        """Rows of the picture that it spans [pixels]."""
         return self.box[2] - self.box[0] + 1
 
     @property

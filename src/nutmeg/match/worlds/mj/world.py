@@ -274,7 +274,7 @@ class MatchWorld(SeatedWorld):
             raise UsageError("motors has a number that is not finite; only rows that begin with NaN are left out.")
 
     def step(self) -> None:
-        """One cycle."""
+        """Simulates one control cycle, and measures what sensors and referee need."""
         model, data = self.world.model, self.world.data
         self._good[0][:], self._good[1][:] = data.qpos, data.qvel
         drive(self._motors, self.seats)

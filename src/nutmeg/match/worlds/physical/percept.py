@@ -147,5 +147,5 @@ class Player(Protocol):
     """Who plays: called once a cycle with what it perceives."""
 
     def act(self, percept: Percept) -> Action:
-        """What to do now."""
+        """The action of this cycle, from what is perceived."""
         ...
