@@ -15,6 +15,16 @@ then compile all kernels again, which takes minutes.
 numba looks for a BLAS when the first kernel is called, and imports all of scipy.linalg for that: 0.3 s and 15 MB of
 which it needs one file. `_load_blas` gives it that file alone.
 
+`for_each_world` makes of a function for one world what runs over N of them: a compiled loop on this processor, or one
+thread for each world on a CUDA device. Both are compiled from the same source, and it may call any kernel that neither
+allocates memory nor uses numpy's functions.
+
+    @for_each_world
+    def fall(world: int, count: int, heights: Floats, speeds: Floats) -> None: ...
+
+    fall.run(count, heights, speeds)                        # numpy arrays
+    fall.launch(stream, count, heights_there, speeds_there) # arrays of numba-cuda, on a stream of the device
+
 Kernels run without the interpreter's lock. Processes that compile at the same time do not disturb each other.
 """
 
@@ -77,6 +87,61 @@ def unchecked(function: Function) -> Function:
     return _kept(function, error_model="numpy")
 
 
+class ForEachWorld:
+    """A function `one(n, count, *arrays)` for one world of N, compiled for this processor and for a CUDA device."""
+
+    THREADS = 64
+    """Threads of a block: few, because one robot's cycle needs many registers."""
+
+    def __init__(self, one: Callable[..., None]) -> None:
+        self.one = _kept(one)
+        self._loop: Callable[..., None] | None = None
+        self._grid: Any = None
+
+    def run(self, count: int, *arrays: object) -> None:
+        """Goes world by world over `count` of them on this processor; the arrays are numpy's."""
+        if self._loop is None:
+            self._loop = _loop_over(self.one)
+        self._loop(count, arrays)
+
+    def launch(self, stream: int, count: int, *arrays: object) -> None:
+        """Starts `count` threads on a stream of a CUDA device, by its handle; the arrays are numba-cuda's."""
+        from numba import cuda
+
+        if self._grid is None:
+            self._grid = grid_of(self.one)
+        blocks = -(-count // self.THREADS)
+        self._grid[blocks, self.THREADS, cuda.external_stream(stream)](count, arrays)
+
+
+def for_each_world(one: Callable[..., None]) -> ForEachWorld:
+    """What runs a function for one world over N of them, here or on a CUDA device."""
+    return ForEachWorld(one)
+
+
+def _loop_over(one: Any) -> Callable[..., None]:  # noqa: ANN401 (compiled)
+    """A compiled loop over worlds."""
+
+    def loop(count: int, arrays: tuple[Any, ...]) -> None:
+        for n in range(count):
+            one(n, count, *arrays)
+
+    compiled: Callable[..., None] = _kept(loop, digest=f"{one.__qualname__} {one.nutmeg_digest}")
+    return compiled
+
+
+def grid_of(one: Any) -> Any:  # noqa: ANN401 (compiled)
+    """A CUDA kernel with a thread for each world; what it calls is compiled for the device as well."""
+    from numba import cuda
+
+    def grid(count: int, arrays: tuple[Any, ...]) -> None:
+        n = cuda.grid(1)
+        if n < count:
+            one(n, count, *arrays)
+
+    return cuda.jit(grid)
+
+
 def anything_compiled() -> bool:
     """Whether this process has had to compile a kernel, instead of finding all of them on disk."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
@@ -104,9 +169,9 @@ def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
         watcher.join()
 
 
-def _kept(function: Function, **options: object) -> Function:
+def _kept(function: Function, *, digest: str = "", **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
-    compiled.nutmeg_digest = _digest(function)
+    compiled.nutmeg_digest = digest or _digest(function)
     compiled._cache = _Cache(function, compiled.nutmeg_digest)  # what njit(cache=True) does, with another key
     return compiled  # type: ignore[no-any-return]
 
@@ -119,8 +184,9 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         self.digest = digest
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
-    def _index_key(self, signature: object, codegen: object) -> tuple[object, ...]:
-        return (*super()._index_key(signature, codegen), self.digest)
+    def _index_key(self, signature: object, codegen: Any) -> tuple[object, ...]:  # noqa: ANN401 (numba's)
+        # numba's key also has the pickled cells of a closure, which are others in every process; the digest knows them.
+        return signature, codegen.magic_tuple(), self.digest
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]

@@ -114,3 +114,17 @@ def record_values(*objects: Item) -> Records[Item]:
 def _values(value: Any, dtype: np.dtype[Any]) -> tuple[Any, ...]:  # noqa: ANN401
     values = ((getattr(value, name), dtype[name]) for name in dtype.names or ())
     return tuple(_values(one, kind) if dataclasses.is_dataclass(one) else one for one, kind in values)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory with a type that says that its records are aligned, for CUDA devices; other arrays stay.
+
+    numba reads fields of `np.record` byte by byte on a device, because numpy does not call them aligned.
+    """
+    dtype = array.dtype
+    if dtype.fields is None:
+        return np.ascontiguousarray(array)
+    names = [*dtype.fields]
+    layout: Any = {"names": names, "formats": [dtype.fields[name][0] for name in names]}
+    layout |= {"offsets": [dtype.fields[name][1] for name in names], "itemsize": dtype.itemsize}
+    return np.ascontiguousarray(array).view(np.ndarray).view(np.dtype(layout, align=True))

@@ -44,3 +44,11 @@ def benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
         "recording size": simulation.recording_size,
         "viewer memory": simulation.viewer_memory,
     }
+
+
+def device_benchmarks(seconds: float) -> dict[str, Callable[[], list[Row]]]:
+    """The benchmarks of a CUDA device by name; `seconds` is the length of one turn."""
+    from nutmeg.bench import evaluation
+
+    walks = {f"walks x{count}": partial(evaluation.device_walks, count, seconds) for count in (4096, 12288, 32768)}
+    return {**walks, "generation": evaluation.device_generation}

@@ -30,7 +30,7 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import EnvironmentProblem, SimulationError
 from nutmeg.base.interrupts import Closing
 from nutmeg.bench.row import Row
-from nutmeg.learning.courses import course_scene, make_walker, read_course
+from nutmeg.learning.courses import Bout, StartNoise, Target, Trajectory, course_scene, make_walker, read_course
 from nutmeg.learning.tasks import WalkTrials, task_settings
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.walk.files import read_walk
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
+    from nutmeg.sim.warp_engine import Device, WarpBatch
 
 
 # A Dask cluster on this machine, started as its users do: `dask scheduler` and `dask worker`, on loopback only.
@@ -496,3 +497,84 @@ class _WalkedAndBare:
             self._bare_control[:] = one
             batch.step(nstep=self.steps)
         return time.process_time() - began
+
+
+# ----------------------------------------------------------------------------------------------------
+# Walks on a CUDA device, beside `mujoco_warp` alone that steps the same model from the same start under the commands
+# which the walk had given: what is left is what the walk, the course and the rewards cost.
+
+DEVICE_TARGET = 0.7
+"""Promised share of the speed of `mujoco_warp` alone."""
+GENERATION_TARGET = 4.0
+"""Promised time of a generation of 512 candidates from four starts [s]."""
+
+
+def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row]:
+    """Steps a second of `count` worlds in which robots walk; a turn has as many cycles as fit into some seconds."""
+    from nutmeg.learning.device_bouts import CYCLES_PER_GRAPH, DeviceCourse
+    from nutmeg.sim.warp_engine import WarpBatch
+
+    walk, scene = read_walk("initial"), course_scene("nao-spark", native=True)
+    course = DeviceCourse(scene, WarpBatch(scene, count, device), tuple(walk.sets))
+    batch, noise = course.batch, StartNoise()
+    far = Trajectory(name="far", target=(Target(to=(60.0, 0.0), seconds=120.0),))
+    bouts = [Bout(walk, far, np.random.default_rng(n)) for n in range(count)]
+    course.begin(bouts, noise)
+    course.some_cycles()  # compiles and records
+    batch.synchronize()
+    turns = max(round(seconds / _timed(course.some_cycles, batch, 1)), 1)
+    # Once more from the start, to take down what the walk commands in each cycle.
+    bouts = [Bout(walk, far, np.random.default_rng(n)) for n in range(count)]
+    course.begin(bouts, noise)
+    commands = []
+    for _ in range(CYCLES_PER_GRAPH):
+        course.control()
+        commands.append(batch.copied("ctrl"))
+        batch.steps_on_device(course.steps)
+
+    def bare() -> None:
+        for command in commands:
+            batch.overwrite("ctrl", command)
+            batch.steps_on_device(course.steps)
+
+    walked = _timed(course.some_cycles, batch, turns)
+    bare()
+    graph = batch.record(bare) if batch.on_cuda else None
+    plain = _timed((lambda: batch.replay(graph)) if graph else bare, batch, turns)
+    steps = count * turns * CYCLES_PER_GRAPH * course.steps
+    return [
+        Row(
+            name=f"walks on a {device}, {count} worlds",
+            value=steps / walked,
+            unit="steps/s",
+            peer=f"bare mujoco_warp {steps / plain:,.0f}",
+            ratio=plain / walked,
+            least_ratio=DEVICE_TARGET,
+        )
+    ]
+
+
+def _timed(work: Callable[[], None], batch: WarpBatch, turns: int) -> float:
+    """How long the device takes for some turns [s]."""
+    batch.synchronize()
+    start = time.perf_counter()
+    for _ in range(turns):
+        work()
+    batch.synchronize()
+    return time.perf_counter() - start
+
+
+def device_generation(candidates: int = 512, starts: int = 4) -> list[Row]:
+    """How long a whole generation takes on a GPU, from parameters to rewards; the second call, as in a search."""
+    task = task_settings("dynamic-rewards", course="holonomic", starts=starts)
+    trials = WalkTrials(robot="nao-spark", task=task, start=read_walk("initial"), names=("z_torso",), device="gpu")
+    took = 0.0
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        usual = trials.start.sets["walk"].z_torso
+        walks = [trials.walk_of(np.array([usual * rng.uniform(0.98, 1.02)])) for _ in range(candidates)]
+        start = time.perf_counter()
+        trials.parts(walks, rng.spawn(candidates))
+        took = time.perf_counter() - start
+    name = f"a generation on a gpu, {candidates} candidates x {starts} starts"
+    return [Row(name=name, value=took, unit="s", below=GENERATION_TARGET)]

@@ -11,7 +11,7 @@ example: nutmeg bench
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.commands.options import JsonOption
@@ -31,13 +31,15 @@ class Arguments(JsonOption):
     """Run only the benchmarks of the SimSpark server."""
     seconds: float = 1.0
     """How long each turn of a speed measurement lasts."""
+    device: Literal["cpu", "gpu"] = "cpu"
+    """Whose promises are measured: this processor's, or those of a CUDA device (`pip install 'nutmeg-sim[gpu]'`)."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the benchmarks one after another."""
-    from nutmeg.bench import benchmarks
+    from nutmeg.bench import benchmarks, device_benchmarks
 
-    known = benchmarks(arguments.seconds)
+    known = benchmarks(arguments.seconds) if arguments.device == "cpu" else device_benchmarks(arguments.seconds)
     wanted = [arguments.only, "server"] if arguments.server else [arguments.only]
     chosen = {name: measure for name, measure in known.items() if all(part in name for part in wanted)}
     if not chosen:

@@ -30,6 +30,7 @@ EXTRAS = {
     "rl": (("gymnasium", "pettingzoo"), "environments for reinforcement learning"),
     "collada": (("pycollada",), "robots with Collada meshes"),
     "mcap": (("mcap",), "recordings as MCAP for Foxglove"),
+    "gpu": (("mujoco-warp", "numba-cuda"), "thousands of worlds on a CUDA device"),
 }
 """Extras of the package: what they install, and what for."""
 INSTALL_RENDERER = {
@@ -74,6 +75,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if not mujoco_problem():
         checks.append(_physics())
         checks += [*_renderers(), _ffmpeg()] if _extra("video", EXTRAS["video"]).ok else []
+        checks += [_gpu()] if _extra("gpu", EXTRAS["gpu"]).ok else []
     checks += [_disk(), Check(name="cores", ok=True, detail=f"{os.cpu_count()} ({platform.machine()}, {sys.platform})")]
     marks = {True: Text("ok", "green"), False: Text("no", "red")}
     terminal.table("", ("", "what", "found"), [(marks[c.ok], c.name, c.detail) for c in checks])
@@ -141,6 +143,22 @@ def _renderers() -> list[Check]:
         )
         for p in probes
     ]
+
+
+def _gpu() -> Check:
+    """Whether there is a CUDA device, and how many walking robots fit into its memory."""
+    from nutmeg.base.errors import EnvironmentProblem
+    from nutmeg.learning.courses import course_scene
+    from nutmeg.sim.warp_engine import warp_modules, worlds_that_fit
+
+    try:
+        warp, _ = warp_modules("gpu")
+    except EnvironmentProblem as error:
+        return Check(name="gpu", ok=False, detail="no CUDA device", fix=str(error), needed=False)
+    device = warp.get_device("cuda")
+    fit = worlds_that_fit(course_scene("nao-spark", native=True), device.free_memory)
+    detail = f"{device.name}, {device.free_memory / 1e9:.0f} GB free: about {fit:,} worlds with a nao-spark fit"
+    return Check(name="gpu", ok=True, detail=detail, needed=False)
 
 
 def _ffmpeg() -> Check:

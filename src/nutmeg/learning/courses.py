@@ -28,14 +28,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
+from nutmeg.base.records import new_records
 from nutmeg.base.settings import Bounds, check_bounds, names_in, read_named
-from nutmeg.learning.rewards import FALL_COST, stop_reward, target_reward
+from nutmeg.learning.rewards import FALL_COST
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
@@ -47,12 +49,13 @@ from nutmeg.sim.worlds import StartState, Worlds, set_start_state, steps_in
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.base.arrays import Bools, Indices
+    from nutmeg.base.records import Records
     from nutmeg.model.identified import IdentifiedBody
     from nutmeg.model.parameters import Adjustment
+    from nutmeg.model.tables import RobotTable
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
-    from nutmeg.sim.worlds import RobotWorlds
 
 
 COURSES_FOLDER = Path(__file__).parent / "data" / "courses"
@@ -156,6 +159,25 @@ def read_course(name: str) -> Course:
     return read_named(name, COURSES_FOLDER, Course, "course")
 
 
+class StandingRobots(Protocol):
+    """One robot of N worlds as it stands: `RobotWorlds`, or arrays."""
+
+    @property
+    def table(self) -> RobotTable:
+        """Its place in the arrays of the model."""
+        ...
+
+    @property
+    def pose(self) -> Floats:
+        """Position and quaternion of the root, (N, 7)."""
+        ...
+
+    @property
+    def angles(self) -> Floats:
+        """Joint angles, (N, joints) [rad]."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class StartNoise:
     """How much starts differ: standard deviations of normal distributions, cut off at two of them."""
@@ -175,7 +197,7 @@ class StartNoise:
         check_bounds(self)
 
     def draw(
-        self, robot: RobotWorlds, rows: Indices, generators: Sequence[np.random.Generator]
+        self, robot: StandingRobots, rows: Indices, generators: Sequence[np.random.Generator]
     ) -> tuple[StartState, Floats]:
         """Starts around how a robot stands now in worlds `rows` (n,), each drawn by a generator of its own.
 
@@ -306,14 +328,20 @@ class FallJudge:
 
     def now(self) -> Bools:
         """Those that lie, or whose world broke down, (N,)."""
-        low = self._robot.pose[:, 2] < FALLEN_HEIGHT_SHARE * self._height
-        return np.asarray((self._robot.uprightness() < FALLEN_COSINE) | low | self._worlds.diverged())
+        from nutmeg.learning.course_kernels import find_lying  # here: loading the compiler takes long
+
+        lying = np.empty(self._worlds.count, dtype=bool)
+        find_lying(self._robot.pose, self._height, lying)
+        return np.asarray(lying | self._worlds.diverged())
 
 
 def yaw_of(pose: Floats) -> Floats:
     """Headings of robots, (N, 7) to (N,) [rad]."""
-    w, x, y, z = pose[:, 3:7].T
-    return np.asarray(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+    from nutmeg.learning.course_kernels import headings
+
+    found = np.empty(len(pose))
+    headings(pose, found)
+    return found
 
 
 def in_robot_frame(way: Floats, yaw: Floats) -> Floats:
@@ -324,12 +352,11 @@ def in_robot_frame(way: Floats, yaw: Floats) -> Floats:
 
 def top_velocity(walker: SteerableWalker, ahead: Floats) -> Floats:
     """The fastest velocities into directions in the robots' frames, (N, 2) to (N, 2) [m/s]; zero for no direction."""
-    top = walker.walk.top_speed()
-    length = np.hypot(ahead[:, 0], ahead[:, 1])
-    unit = ahead / np.maximum(length, MIN_SPEED)[:, None]
-    along = np.where(unit[:, 0] < 0, walker.walk.top_speed_back(), top[:, 0])
-    speed = np.hypot(unit[:, 0] / np.maximum(along, MIN_SPEED), unit[:, 1] / np.maximum(top[:, 1], MIN_SPEED))
-    return np.asarray(unit / np.maximum(speed, MIN_SPEED)[:, None])
+    from nutmeg.learning.course_kernels import fastest_of_robots
+
+    found = np.empty(ahead.shape)
+    fastest_of_robots(ahead, walker.walk.top_speed(), walker.walk.top_speed_back(), found)
+    return found
 
 
 def turn_rate(walker: SteerableWalker, bearing: Floats) -> Floats:
@@ -351,11 +378,11 @@ def steer(walker: SteerableWalker, way: Floats, yaw: Floats, turns: Bools, movin
     Returns:
         The bearings of the places, (N,) [rad].
     """
-    ahead = in_robot_frame(way, yaw)
-    bearing = np.arctan2(ahead[:, 1], ahead[:, 0])
-    walker.wanted[:, :2] = np.where(moving[:, None], top_velocity(walker, ahead), 0.0)
-    walker.wanted[:, 2] = np.where(moving & turns, turn_rate(walker, bearing), 0.0)
-    return np.asarray(bearing)
+    from nutmeg.learning.course_kernels import steer_robots
+
+    bearing, speeds = np.empty(len(yaw)), (walker.walk.top_speed(), walker.walk.top_speed_back())
+    steer_robots(np.ascontiguousarray(way), yaw, turns, moving, *speeds, walker.wanted, bearing)
+    return bearing
 
 
 class SetChooser:
@@ -380,6 +407,55 @@ class SetChooser:
             walker.chosen[near] = self._positioning
 
 
+@dataclass
+class TargetRecord:
+    """A target for compiled code."""
+
+    to: Annotated[Floats, (2,)]
+    """Where it lies from where the robot is when it becomes active [m]; zero for a stop."""
+    cycles: int
+    """How many control cycles it is active."""
+    stop: bool
+    """Whether the robot is to stay where it is."""
+
+
+@dataclass
+class Progress:
+    """How far one robot has come on its trajectory; compiled code has N of them as records."""
+
+    trajectory: int
+    """The trajectory that it follows."""
+    index: int
+    """Its present target."""
+    left: int
+    """Cycles that the target stays active."""
+    taken: int
+    """Cycles that it took to reach the target, so far."""
+    reached: bool
+    """Whether it has reached the target."""
+    goal: Annotated[Floats, (2,)]
+    """Where the target is [m]."""
+    origin: Annotated[Floats, (2,)]
+    """Where the robot was when the target became active [m]."""
+    whole: float
+    """Distance from there to the target [m]."""
+    to_go: float
+    """Distance of the target from the robot [m]."""
+    farthest: float
+    """The farthest that the robot was from where the target became active [m]."""
+
+
+def target_table(trajectories: Sequence[Trajectory]) -> tuple[Records[Records[TargetRecord]], Indices]:
+    """Records of the targets of trajectories, (trajectories, targets), and how many each of them has."""
+    table = new_records(TargetRecord, len(trajectories), max(len(one.target) for one in trajectories))
+    table["cycles"] = 1
+    for row, trajectory in enumerate(trajectories):
+        for column, target in enumerate(trajectory.target):
+            cycles = max(round(target.seconds / CONTROL_CYCLE), 1)
+            table[row, column] = (target.to or (0.0, 0.0), cycles, target.stop)
+    return table, np.array([len(one.target) for one in trajectories])
+
+
 class TargetProgress:
     """Which targets N robots are on, cycle by cycle.
 
@@ -389,43 +465,27 @@ class TargetProgress:
     """
 
     def __init__(self, trajectories: Sequence[Trajectory], count: int) -> None:
-        shape = len(trajectories), max(len(one.target) for one in trajectories)
-        self._to, self._cycles = np.zeros((*shape, 2)), np.ones(shape, dtype=np.intp)
-        self._stop = np.zeros(shape, dtype=bool)
-        self._lengths = np.array([len(one.target) for one in trajectories])
-        for row, trajectory in enumerate(trajectories):
-            for column, target in enumerate(trajectory.target):
-                self._to[row, column] = target.to or (0.0, 0.0)
-                self._cycles[row, column] = max(round(target.seconds / CONTROL_CYCLE), 1)
-                self._stop[row, column] = target.stop
-        self.longest = float(np.hypot(self._to[..., 0], self._to[..., 1]).max())
+        self.table, self.lengths = target_table(trajectories)
+        self.longest = float(np.hypot(*np.moveaxis(self.table["to"], -1, 0)).max())
         """Distance of the farthest target when it becomes active [m]."""
-        self.longest_time = float(self._cycles.max() * CONTROL_CYCLE)
+        self.longest_time = float(self.table["cycles"].max() * CONTROL_CYCLE)
         """The longest time that a target is active [s]."""
-        self.trajectory: Indices = np.zeros(count, dtype=np.intp)
-        """The trajectory that each robot follows, (N,)."""
-        self.index: Indices = np.zeros(count, dtype=np.intp)
-        """The present target of each robot, (N,)."""
-        self.left: Indices = np.zeros(count, dtype=np.intp)
-        """Cycles that the present target stays active, (N,)."""
-        self.taken: Indices = np.zeros(count, dtype=np.intp)
-        """Cycles that it took to reach the target, so far, (N,)."""
-        self.reached: Bools = np.zeros(count, dtype=bool)
-        """Which robots have reached their target, (N,)."""
-        self.goal: Floats = np.zeros((count, 2))
-        """Where the targets are, (N, 2) [m]."""
-        self.whole: Floats = np.zeros(count)
-        """Distances of the targets from where the robots were when they became active, (N,) [m]."""
-        self.to_go: Floats = np.zeros(count)
-        """Distances of the targets from the robots, (N,) [m]."""
-        self.farthest: Floats = np.zeros(count)
-        """The farthest that robots were from where their target became active, (N,) [m]."""
-        self._origin: Floats = np.zeros((count, 2))
+        self.states = new_records(Progress, count)
+        """(N,); the fields that others read are arrays of their own below, live."""
+        self.trajectory: Indices = self.states["trajectory"]
+        self.index: Indices = self.states["index"]
+        self.left: Indices = self.states["left"]
+        self.taken: Indices = self.states["taken"]
+        self.reached: Bools = self.states["reached"]
+        self.goal: Floats = self.states["goal"]
+        self.whole: Floats = self.states["whole"]
+        self.to_go: Floats = self.states["to_go"]
+        self.farthest: Floats = self.states["farthest"]
 
     @property
     def stopping(self) -> Bools:
         """Which robots are to stay where they are, (N,)."""
-        return np.asarray(self._stop[self.trajectory, self.index])
+        return np.asarray(self.table["stop"][self.trajectory, self.index])
 
     @property
     def moving(self) -> Bools:
@@ -435,12 +495,12 @@ class TargetProgress:
     @property
     def total(self) -> Indices:
         """How many cycles the present targets are active, (N,)."""
-        return np.asarray(self._cycles[self.trajectory, self.index])
+        return np.asarray(self.table["cycles"][self.trajectory, self.index])
 
     @property
     def targets_left(self) -> Indices:
         """How many targets are left, the present one included, (N,)."""
-        return np.asarray(self._lengths[self.trajectory] - self.index)
+        return np.asarray(self.lengths[self.trajectory] - self.index)
 
     def begin(self, rows: Indices, which: ArrayLike, place: Floats) -> None:
         """Puts robots `rows` (n,), which are at `place` (N, 2), to the beginning of trajectories `which` (n,)."""
@@ -449,12 +509,9 @@ class TargetProgress:
 
     def update(self, place: Floats) -> None:
         """Takes in where the robots are, (N, 2) [m], after a cycle."""
-        way, moved = self.goal - place, place - self._origin
-        self.to_go = np.hypot(way[:, 0], way[:, 1])
-        self.farthest = np.maximum(self.farthest, np.hypot(moved[:, 0], moved[:, 1]))
-        self.taken += ~self.reached
-        self.left -= 1
-        self.reached = self.reached | (~self.stopping & (self.to_go < REACHED_DISTANCE))
+        from nutmeg.learning.course_kernels import update_robots
+
+        update_robots(self.states, self.table, place)
 
     def proceed(self, rows: Indices, place: Floats) -> Indices:
         """Activates the next targets of robots `rows` (n,); returns those that have none left."""
@@ -464,12 +521,9 @@ class TargetProgress:
         return np.asarray(rows[last])
 
     def _activate(self, rows: Indices, place: Floats) -> None:
-        at = self.trajectory[rows], self.index[rows]
-        self.left[rows], self.taken[rows], self.reached[rows] = self._cycles[at], 0, False
-        self._origin[rows], self.farthest[rows] = place[rows], 0.0
-        self.goal[rows] = place[rows] + self._to[at]
-        self.whole[rows] = np.hypot(*(self.goal[rows] - place[rows]).T)
-        self.to_go[rows] = np.hypot(*self._to[at].T)
+        from nutmeg.learning.course_kernels import activate_robots
+
+        activate_robots(self.states, self.table, place, rows)
 
 
 @dataclass(frozen=True)
@@ -566,7 +620,7 @@ def run_bouts(
     pose, sets, turns = run.robot.pose, SetChooser(walks), np.array([walk.facing == "turn" for walk in walks])
     steps = steps_in(CONTROL_CYCLE, scene.timestep)
     kept = [pose[:, :2].copy()]
-    run.drop(np.flatnonzero(run.fallen()))
+    run.drop_fallen()
     while run.active.any():
         progress, moving = run.progress, run.active & run.progress.moving
         bearing = steer(walker, progress.goal - pose[:, :2], yaw_of(pose), turns, moving)
@@ -596,31 +650,16 @@ class _CourseRun:
 
     def judge(self) -> None:
         """Rewards targets whose time is over, and activates the next ones; robots that fell are done."""
-        place, progress = self.robot.pose[:, :2], self.progress
-        progress.update(place)
-        over, fallen = self.active & (progress.left == 0), self.fallen()
-        self._reward(np.flatnonzero(over | fallen))
-        self.drop(np.flatnonzero(fallen))
-        self.active[progress.proceed(np.flatnonzero(over & ~fallen), place)] = False
+        from nutmeg.learning.course_kernels import judge_robots
 
-    def _reward(self, rows: Indices) -> None:
-        """Equations 1 and 2, without falls, for the present targets of some robots."""
-        progress, at = self.progress, (rows, self.progress.index[rows])
-        reached, stop, total = progress.reached[rows], progress.stopping[rows], progress.total[rows]
-        whole = progress.whole[rows]
-        # A reached target counts with its whole distance but the radius in which it counts as reached.
-        distance = np.where(reached, whole - REACHED_DISTANCE, whole - progress.to_go[rows])
-        taken = np.where(reached, np.maximum(progress.taken[rows], 1), total)
-        self.gained[at] = np.where(stop, 0.0, target_reward(distance, total, taken))
-        self.lost[at] = np.where(stop, stop_reward(progress.farthest[rows]), 0.0)
+        progress, lying, place = self.progress, self.active & self._falls.now(), self.robot.pose[:, :2]
+        self.fell |= lying
+        course = progress.states, progress.table, progress.lengths
+        judge_robots(*course, place, lying, self.active, self.gained, self.lost)
 
-    def fallen(self) -> Bools:
-        """Which robots on the course lie now, (B,)."""
-        return self.active & self._falls.now()
-
-    def drop(self, rows: Indices) -> None:
-        """Takes fallen robots out; every target from the present one on costs a fall."""
-        for row in rows:
-            first = self.progress.index[row]
-            self.lost[row, first : first + self.progress.targets_left[row]] -= FALL_COST
-        self.fell[rows], self.active[rows] = True, False
+    def drop_fallen(self) -> None:
+        """Takes robots out that lie at the start: every one of their targets costs a fall."""
+        self.fell[:] = self._falls.now()
+        self.active[:] = ~self.fell
+        for row in np.flatnonzero(self.fell):
+            self.lost[row, : self.progress.lengths[row]] -= FALL_COST

@@ -10,7 +10,7 @@ What is gained and what is lost are kept apart wherever it matters: the holonomi
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -27,9 +27,14 @@ FALL_COST = 5.0
 MIN_REWARD = 0.1
 """The least reward of a direction that weights are computed from (equation 5)."""
 Weighting = Literal["static", "dynamic", "dynamic-avg"]
+Number = TypeVar("Number", float, "Floats")
 
 
-def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike) -> Floats:
+# The two rewards are plain arithmetic, so that they serve for arrays as they are, and for numbers when
+# `learning.course_kernels` compiles them.
+
+
+def target_reward(distance: Number, total: Number, taken: Number) -> Number:
     """Equation 1 without the fall: the distance gone towards a target, extrapolated if it was reached early.
 
     Args:
@@ -37,12 +42,12 @@ def target_reward(distance: ArrayLike, total: ArrayLike, taken: ArrayLike) -> Fl
         total: how long the target is active, in any unit of time.
         taken: how long it took to reach it; `total` if it was not reached.
     """
-    return np.asarray(np.asarray(distance, float) * (np.asarray(total, float) / np.asarray(taken, float)))
+    return distance * (total / taken)
 
 
-def stop_reward(moved: ArrayLike) -> Floats:
+def stop_reward(moved: Number) -> Number:
     """Equation 2 without the fall: less the distance moved [m]."""
-    return np.asarray(-np.asarray(moved, float))
+    return -moved
 
 
 def first_weights(directions: int = 3) -> Floats:

@@ -177,8 +177,8 @@ class _Dribbler:
         self._sets.choose(self._walker, np.arctan2(ahead[:, 1], ahead[:, 0]), np.ones(len(pose), dtype=bool), distance)
 
 
-MAX_WORLDS = {"cpu": 1024, "gpu": 16384}
-"""The most worlds that are simulated together."""
+MAX_BOUTS = {"cpu": 1024, "gpu": 131072}
+"""The most bouts that are walked in one call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +297,7 @@ class WalkTrials:
         """What walks are worth part by part, as means over the starts, (n, parts)."""
         tries = starts or self.task.starts
         per_walk = tries * (len(read_course(self.task.course).trajectory) if self.task.course else len(DRIBBLE_STARTS))
-        size = max(MAX_WORLDS[self.device] // per_walk, 1)
+        size = max(MAX_BOUTS[self.device] // per_walk, 1)
         blocks = [slice(at, at + size) for at in range(0, len(walks), size)]
         return np.concatenate([self._parts(walks[one], generators[one], tries) for one in blocks])
 
@@ -320,9 +320,9 @@ class WalkTrials:
 
     def _walked(self, bouts: Sequence[Bout]) -> BoutResults:
         if self.device == "gpu":
-            from nutmeg.learning.gpu.bouts import run_bouts_on_gpu
+            from nutmeg.learning.device_bouts import walk_bouts_on_device
 
-            return run_bouts_on_gpu(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
+            return walk_bouts_on_device(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
         return run_bouts(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
 
     def _judged(self, course: Course, results: BoutResults) -> list[float]:

@@ -61,7 +61,7 @@ def as_mjcf(scene: Scene) -> Exported:
     root = ET.fromstring(scene.xml)  # noqa: S314 (written by MuJoCo a moment ago)
     _take_out_slashes(root, alone=f"{scene.robots[0].name}/" if len(scene.robots) == 1 else "")
     for actuator in root.findall("actuator/general[@dyntype='pid']"):
-        _as_dcmotor(actuator)
+        as_dcmotor(actuator)
     for world in root.findall("worldbody"):
         _dissolve_frames(world)
     for geom in root.iter("geom"):
@@ -91,7 +91,7 @@ def _take_out_slashes(root: ET.Element, alone: str) -> None:
                 element.set(key, kept.replace("/", "_"))
 
 
-def _as_dcmotor(actuator: ET.Element) -> None:
+def as_dcmotor(actuator: ET.Element) -> None:
     """Rewrites a position drive (see `model.actuation.drives`) as a DC motor with the same controller.
 
     The element stays `general`, because dm_control does not know `dcmotor`.

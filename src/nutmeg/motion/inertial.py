@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.base.records import Records
+    from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
     from nutmeg.sim.worlds import RobotWorlds
 
@@ -77,42 +79,57 @@ class ImuSettings:
     period: float
 
 
+def imu_of_robot(table: RobotTable, period: float) -> Records[ImuSettings]:
+    """The record, (1,), of a robot's gyro and accelerometer; a robot without them senses exactly."""
+    sensors = [s for s in table.sensors if s.type == "imu"]
+    noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
+    return record_values(
+        ImuSettings(
+            gyro_noise=noise[0],
+            gyro_step=steps[0],
+            acceleration_noise=noise[-1],
+            acceleration_step=steps[-1],
+            period=period,
+        )
+    )
+
+
+def up_in(pose: Floats) -> Floats:
+    """The upward directions in the frames of torsos with poses (N, 7), (N, 3)."""
+    w, x, y, z = pose[:, 3:7].T
+    return np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
+
+
+def tilt_at_rest(up: Floats) -> Floats:
+    """Roll and pitch of torsos in whose frames `up` (N, 3) is upward, (N, 2) [rad]."""
+    return np.stack([np.arctan2(up[:, 1], up[:, 2]), np.arcsin(np.clip(-up[:, 0], -1.0, 1.0))], axis=1)
+
+
 class SimulatedImu:
     """The sensors of a robot in simulated worlds; the accelerometer measures the mean over a cycle."""
 
     def __init__(self, robot: RobotWorlds, count: int, period: float, rng: np.random.Generator | None) -> None:
         self._robot, self._rng = robot, rng
-        sensors = [s for s in robot.table.sensors if s.type == "imu"]
-        noise, steps = (sensors[0].noise, sensors[0].resolution) if sensors else ((0.0,), (0.0,))
-        self._sensor = record_values(
-            ImuSettings(
-                gyro_noise=noise[0],
-                gyro_step=steps[0],
-                acceleration_noise=noise[-1],
-                acceleration_step=steps[-1],
-                period=period,
-            )
-        )
+        self._sensor = imu_of_robot(robot.table, period)
         self.gyro: Floats = np.zeros((count, 3))
         self.felt: Floats = np.zeros((count, 3))
         self._last: Floats = np.zeros((count, 3))
 
     def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew from the true poses; returns what is up there, (n, 3)."""
-        w, x, y, z = self._robot.pose[rows, 3:7].T
-        up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
+        up = up_in(self._robot.pose[rows])
         self.gyro[rows], self.felt[rows] = 0.0, STANDARD_GRAVITY * up
         self._last[rows] = self._robot.velocity[rows, :3]
         return up
 
     def measure(self) -> None:
         """Reads both sensors, with noise and in steps."""
-        from nutmeg.motion.inertial_kernels import measure_imu  # here: loading the compiler takes long
+        from nutmeg.motion.inertial_kernels import measure_imus  # here: loading the compiler takes long
 
         robot, rng = self._robot, self._rng
         noise = np.zeros((0, 6)) if rng is None else rng.standard_normal((len(self.gyro), 6))
         motion, pose = robot.velocity.copy(), robot.pose.copy()
-        measure_imu(motion, pose, noise, self._sensor, self._last, self.gyro, self.felt)
+        measure_imus(motion, pose, noise, self._sensor, self._last, self.gyro, self.felt)
 
 
 class ReportedImu:
@@ -162,16 +179,14 @@ class TiltEstimator:
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Begins anew from the robots' postures at rest."""
         rows = _rows(ids)
-        up = self._imu.reset(rows)
-        self.tilt[rows, 0] = np.arctan2(up[:, 1], up[:, 2])
-        self.tilt[rows, 1] = np.arcsin(np.clip(-up[:, 0], -1.0, 1.0))
+        self.tilt[rows] = tilt_at_rest(self._imu.reset(rows))
 
     def sample(self) -> None:
         """Measures, and updates the estimate."""
-        from nutmeg.motion.inertial_kernels import estimate_tilt  # here: loading the compiler takes long
+        from nutmeg.motion.inertial_kernels import estimate_tilts  # here: loading the compiler takes long
 
         self._imu.measure()
-        estimate_tilt(self._imu.gyro, self._imu.felt, self._period, self.tilt)
+        estimate_tilts(self._imu.gyro, self._imu.felt, self._period, self.tilt)
 
 
 class UpEstimator:

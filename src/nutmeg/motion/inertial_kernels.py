@@ -1,6 +1,7 @@
 """Gyro and accelerometer, compiled: what they measure, and what tilt, upward direction and falls follow from them.
 
-All functions go robot by robot over N robots; one robot's cycle takes a few microseconds.
+Functions for one robot work on rows, those with an s in their name go robot by robot over N of them; one robot's cycle
+takes a few microseconds. What a walk needs of one robot (`measure_imu`, `estimate_tilt`) runs on a GPU, too.
 """
 
 from __future__ import annotations
@@ -8,61 +9,75 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.motion.inertial import GRAVITY_BAND, TILT_TIME_CONSTANT, UP_TIME_CONSTANT
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
+    from nutmeg.motion.inertial import ImuSettings
 
     Records = NDArray[np.void]
 
 UPRIGHT, FRONT, BACK, LEFT, RIGHT = range(5)
 """Numbers of `inertial.Lying`."""
+NO_NOISE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""Noise of gyro and accelerometer of a sensor that has none."""
 
 
 @kernel
 def _quantised(value: float, noise: float, step: float) -> float:
     """A sensor's reading: with noise, in steps (0 for none)."""
     value += noise
-    return np.rint(value / step) * step if step > 0.0 else value
+    # To the nearest step, halves to the even one; zero keeps its sign.
+    return math.copysign(float(round(value / step)), value) * step if step > 0.0 else value
 
 
 @kernel
 def measure_imu(
-    motion: Floats, pose: Floats, noise: Floats, sensor: Records, last: Floats, gyro: Floats, acceleration: Floats
+    motion: Floats, pose: Floats, noise: Floats, s: ImuSettings, last: Floats, gyro: Floats, acceleration: Floats
 ) -> None:
-    """Readings of gyro and accelerometer of simulated robots.
+    """Readings of gyro and accelerometer of one simulated robot.
 
     Args:
-        motion: velocities of the torso, linear in the world's frame and angular in its own, (N, 6).
-        pose: place and quaternion of the torso, (N, 7).
-        noise: standard normal numbers for gyro and accelerometer, (N, 6), or (0, 6) for none.
-        sensor: record of `inertial.ImuSettings`, (1,).
-        last: linear velocities a cycle ago, (N, 3); changed.
-        gyro: (N, 3) [rad/s]; changed.
-        acceleration: (N, 3) [m/s²]; changed.
+        motion: velocity of the torso, linear in the world's frame and angular in its own, (6,).
+        pose: place and quaternion of the torso, (7,).
+        noise: standard normal numbers for gyro and accelerometer, (6,).
+        s: record of `inertial.ImuSettings`.
+        last: linear velocity a cycle ago, (3,); changed.
+        gyro: (3,) [rad/s]; changed.
+        acceleration: (3,) [m/s²]; changed.
     """
-    s = sensor[0]
+    # The accelerometer measures the mean acceleration of a cycle, less gravity, in the torso's frame: a vector
+    # turned back by the quaternion.
+    fx, fy = (motion[0] - last[0]) / s.period, (motion[1] - last[1]) / s.period
+    fz = (motion[2] - last[2]) / s.period + STANDARD_GRAVITY
+    for i in range(3):
+        last[i] = motion[i]
+    w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
+    cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
+    acceleration[0] = fx + w * cx + (y * cz - z * cy)
+    acceleration[1] = fy + w * cy + (z * cx - x * cz)
+    acceleration[2] = fz + w * cz + (x * cy - y * cx)
+    for i in range(3):
+        gyro[i] = _quantised(motion[3 + i], s.gyro_noise * noise[i], s.gyro_step)
+        shaken = s.acceleration_noise * noise[3 + i]
+        acceleration[i] = _quantised(acceleration[i], shaken, s.acceleration_step)
+
+
+@kernel
+def measure_imus(
+    motion: Floats, pose: Floats, noise: Floats, sensor: Records, last: Floats, gyro: Floats, acceleration: Floats
+) -> None:
+    """`measure_imu` for N robots: a row each, noise (0, 6) for none, and the record of the sensor (1,)."""
     for n in range(len(motion)):
-        # The accelerometer measures the mean acceleration of a cycle, less gravity, in the torso's frame: a vector
-        # turned back by the quaternion.
-        fx, fy = (motion[n, 0] - last[n, 0]) / s.period, (motion[n, 1] - last[n, 1]) / s.period
-        fz = (motion[n, 2] - last[n, 2]) / s.period + STANDARD_GRAVITY
-        last[n] = motion[n, :3]
-        w, x, y, z = pose[n, 3], -pose[n, 4], -pose[n, 5], -pose[n, 6]
-        cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
-        acceleration[n, 0] = fx + w * cx + (y * cz - z * cy)
-        acceleration[n, 1] = fy + w * cy + (z * cx - x * cz)
-        acceleration[n, 2] = fz + w * cz + (x * cy - y * cx)
-        for i in range(3):
-            drawn, shaken = (noise[n, i], noise[n, 3 + i]) if len(noise) else (0.0, 0.0)
-            gyro[n, i] = _quantised(motion[n, 3 + i], s.gyro_noise * drawn, s.gyro_step)
-            acceleration[n, i] = _quantised(acceleration[n, i], s.acceleration_noise * shaken, s.acceleration_step)
+        if len(noise):
+            measure_imu(motion[n], pose[n], noise[n], sensor[0], last[n], gyro[n], acceleration[n])
+        else:
+            measure_imu(motion[n], pose[n], NO_NOISE, sensor[0], last[n], gyro[n], acceleration[n])
 
 
 @kernel
@@ -70,23 +85,28 @@ def estimate_tilt(gyro: Floats, acceleration: Floats, period: float, tilt: Float
     """Roll and pitch by a complementary filter: the gyro is integrated, and gravity slowly draws the estimate.
 
     Args:
-        gyro: (N, 3) [rad/s].
-        acceleration: measured by the accelerometer, (N, 3) [m/s²].
+        gyro: (3,) [rad/s].
+        acceleration: measured by the accelerometer, (3,) [m/s²].
         period: of a cycle [s].
-        tilt: roll and pitch, (N, 2) [rad]; changed.
+        tilt: roll and pitch, (2,) [rad]; changed.
     """
-    share = period / TILT_TIME_CONSTANT
+    share, f = period / TILT_TIME_CONSTANT, acceleration
+    # For small angles: what turns about the vertical axis passes from roll to pitch and back.
+    roll = tilt[0] + period * (gyro[0] + tilt[1] * gyro[2])
+    pitch = tilt[1] + period * (gyro[1] - tilt[0] * gyro[2])
+    strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+    if abs(strength - STANDARD_GRAVITY) < GRAVITY_BAND * STANDARD_GRAVITY:
+        upward = max(f[2], 1e-3)
+        roll += share * (math.atan2(f[1], upward) - roll)
+        pitch += share * (math.atan2(-f[0], upward) - pitch)
+    tilt[0], tilt[1] = roll, pitch
+
+
+@kernel
+def estimate_tilts(gyro: Floats, acceleration: Floats, period: float, tilt: Floats) -> None:
+    """`estimate_tilt` for N robots: a row each."""
     for n in range(len(tilt)):
-        f = acceleration[n]
-        # For small angles: what turns about the vertical axis passes from roll to pitch and back.
-        roll = tilt[n, 0] + period * (gyro[n, 0] + tilt[n, 1] * gyro[n, 2])
-        pitch = tilt[n, 1] + period * (gyro[n, 1] - tilt[n, 0] * gyro[n, 2])
-        strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-        if abs(strength - STANDARD_GRAVITY) < GRAVITY_BAND * STANDARD_GRAVITY:
-            upward = max(f[2], 1e-3)
-            roll += share * (math.atan2(f[1], upward) - roll)
-            pitch += share * (math.atan2(-f[0], upward) - pitch)
-        tilt[n, 0], tilt[n, 1] = roll, pitch
+        estimate_tilt(gyro[n], acceleration[n], period, tilt[n])
 
 
 @kernel

@@ -7,6 +7,8 @@
     worlds.advance(0.02)                    # 20 ms of every world
     robot.angles                            # (N, joints), live
 
+    Worlds(scene, count=4096, device="gpu") # the same on a CUDA device: `sim.warp_engine`
+
 Arrays of state are live views: writing to them sets the state for the next step, and they are never copied.
 Results are bit-identical at any number of threads. Worlds may differ in any number of their robots (`vary`, or one
 scene each with `Worlds.of`), but not in their parts.
@@ -20,7 +22,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
+    from nutmeg.sim.warp_engine import Device
 
 BAD_STATE_WARNINGS = [getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}").value for name in ("QPOS", "QVEL", "QACC")]
 """Warnings of the engine after which it has put a world back to its start."""
@@ -59,13 +62,22 @@ class Worlds:
         threads: how many threads step them; 0 for one a core.
         keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
             which sleep, always do.
+        device: `cpu` for MuJoCo on this processor, `gpu` for `mujoco_warp` on a CUDA device (see `warp_engine`).
     """
 
-    def __init__(self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False) -> None:
+    def __init__(
+        self, scene: Scene, count: int = 1, *, threads: int = 1, keep_data: bool = False, device: Device = "cpu"
+    ) -> None:
         if count < 1:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
-        self.scene = scene
-        self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
+        self.scene, self.device = scene, device
+        self.batch: Any
+        if device == "cpu":
+            self.batch = Batch(scene.model, count, threads, persistent=keep_data or scene.sleeps)
+        else:
+            from nutmeg.sim.warp_engine import WarpBatch
+
+            self.batch = WarpBatch(scene, count, device)
         self.has_callback = install_for(self.batch, scene.model)
         """Whether something of the scene runs beside the engine (see `control_callback`)."""
         self.count = count
@@ -81,16 +93,17 @@ class Worlds:
         self.reset()
 
     @classmethod
-    def of(cls, scenes: Sequence[Scene], *, threads: int = 1) -> Worlds:
+    def of(cls, scenes: Sequence[Scene], *, threads: int = 1, device: Device = "cpu") -> Worlds:
         """One world for each scene; the scenes may differ in numbers (lengths, masses), not in parts.
 
         Args:
             scenes: one for each world; the same scene may appear several times.
             threads: how many threads step them; 0 for one a core.
+            device: where they are stepped, as for `Worlds`.
         """
         if not scenes:
             raise ModelError("no scenes were given: a batch needs at least one.")
-        worlds = cls(scenes[0], len(scenes), threads=threads)
+        worlds = cls(scenes[0], len(scenes), threads=threads, device=device)
         worlds._use(scenes)
         worlds.reset()
         return worlds
@@ -131,7 +144,10 @@ class Worlds:
         if any(scene.timestep != self.scene.timestep for scene in scenes):
             raise ModelError("all worlds of a batch have one timestep; it cannot be varied from world to world.")
         try:
-            use_models(self.batch, [scene.model for scene in scenes])
+            if self.device == "cpu":
+                use_models(self.batch, [scene.model for scene in scenes])
+            else:
+                self.batch.use_scenes(scenes)
         except (ValueError, mujoco.FatalError) as error:
             raise ModelError(f"these scenes do not have the same parts: {error}") from None
         self._begin_as(scenes)
@@ -252,7 +268,7 @@ def steps_in(seconds: float, timestep: float) -> int:
     return steps
 
 
-def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
+def _ball_view(batch: Any, scene: Scene) -> Floats | None:  # noqa: ANN401
     if not scene.has_ball:
         return None
     address = int(scene.model.jnt_qposadr[scene.model.body("ball").jntadr[0]])
@@ -271,7 +287,7 @@ def _ball_view(batch: Batch, scene: Scene) -> Floats | None:
 class RobotWorlds:
     """Views of one robot in every world of a batch; `starts` are the worlds' configurations at the start, (N, nq)."""
 
-    def __init__(self, batch: Batch, table: RobotTable, starts: Floats) -> None:
+    def __init__(self, batch: Any, table: RobotTable, starts: Floats) -> None:  # noqa: ANN401 (`Batch` or `WarpBatch`)
         self.table = table
         self._batch = batch
         self._qpos, self._qvel, self._ctrl, self._act = (batch.bind(n) for n in ("qpos", "qvel", "ctrl", "act"))
@@ -425,31 +441,59 @@ class StartState:
     __hash__ = None  # type: ignore[assignment]
 
 
+@dataclass(frozen=True)
+class StateArrays:
+    """The state of N worlds as arrays, with what their drives are told."""
+
+    qpos: Floats
+    """(N, nq)."""
+    qvel: Floats
+    """(N, nv)."""
+    ctrl: Floats
+    """(N, nu)."""
+    act: Floats
+    """(N, na)."""
+
+    @classmethod
+    def at_start(cls, scene: Scene, count: int) -> StateArrays:
+        """`count` worlds at the start of a scene."""
+        rows = (scene.start, np.zeros(scene.model.nv), scene.commands, scene.setpoints)
+        return cls(*(np.tile(row, (count, 1)) for row in rows))
+
+    def fill(self, table: RobotTable, start: StartState) -> None:
+        """Puts a robot into a state."""
+        qpos, qvel = self.qpos, self.qvel
+        angles = _filled("angles", start.angles, qpos[:, table.angles])
+        rates = _filled("rates", start.rates, qvel[:, table.rates])
+        qpos[:, table.angles], qvel[:, table.rates] = angles, rates
+        qpos[:, table.hidden[:, 0]], qvel[:, table.hidden[:, 1]] = table.at_rest(angles), table.at_rest(rates)
+        if start.pose is not None or start.velocity is not None:
+            if table.root < 0:
+                raise ModelError(
+                    f"{table.name} is bolted to the world: it cannot start with a pose or a velocity of its own."
+                )
+            root, rate = slice(table.root, table.root + 7), slice(table.root_rate, table.root_rate + 6)
+            qpos[:, root] = _normal(_filled("pose", start.pose, qpos[:, root]), table.name)
+            qvel[:, rate] = _filled("velocity", start.velocity, qvel[:, rate])
+        position = np.array(table.drives) == "position"
+        held = np.where(position, angles[:, table.motor_joints], 0.0)
+        command = _filled("command", start.command, held)
+        self.ctrl[:, table.commands] = command
+        moving = position & (table.setpoints >= 0)
+        if moving.any():
+            self.act[:, table.setpoints[moving]] = command[:, moving]
+
+
 def set_start_state(worlds: Worlds, robot: str, start: StartState | None) -> None:
     """Resets all worlds, and puts a robot into a state."""
     worlds.reset()
     if start is None:
         return
-    table, count, qpos, qvel = worlds.robot(robot).table, worlds.count, worlds.qpos, worlds.qvel
-    angles = _filled("angles", start.angles, qpos[:, table.angles])
-    rates = _filled("rates", start.rates, qvel[:, table.rates])
-    qpos[:, table.angles], qvel[:, table.rates] = angles, rates
-    qpos[:, table.hidden[:, 0]], qvel[:, table.hidden[:, 1]] = table.at_rest(angles), table.at_rest(rates)
-    if start.pose is not None or start.velocity is not None:
-        if table.root < 0:
-            raise ModelError(f"{robot} is bolted to the world: it cannot start with a pose or a velocity of its own.")
-        root, rate = slice(table.root, table.root + 7), slice(table.root_rate, table.root_rate + 6)
-        qpos[:, root] = _normal(_filled("pose", start.pose, qpos[:, root]), robot)
-        qvel[:, rate] = _filled("velocity", start.velocity, qvel[:, rate])
-    position = np.array(table.drives) == "position"
-    held = np.where(position, angles[:, table.motor_joints], 0.0)
-    command = _filled("command", start.command, held)
-    worlds.batch.ctrl[:, table.commands] = command
-    moving = position & (table.setpoints >= 0)
-    if moving.any():
-        worlds.batch.act[:, table.setpoints[moving]] = command[:, moving]
+    act = worlds.batch.act if worlds.scene.setpoints.size else np.zeros((worlds.count, 0))
+    StateArrays(worlds.qpos, worlds.qvel, worlds.batch.ctrl, act).fill(worlds.robot(robot).table, start)
     if worlds.scene.history.size:
-        worlds.batch.history[:] = [settled_history(worlds.scene.model, worlds.batch.ctrl[i]) for i in range(count)]
+        commands = (worlds.batch.ctrl[i] for i in range(worlds.count))
+        worlds.batch.history[:] = [settled_history(worlds.scene.model, command) for command in commands]
     worlds.refresh()
 
 

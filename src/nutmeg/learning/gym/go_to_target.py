@@ -62,7 +62,7 @@ class Targets(TargetProgress):
 
     def judge(self, place: Floats, fell: Bools) -> tuple[Floats, Bools]:
         """The rewards of the last cycle, and whose last target is over, (N,) each; robots are at `place` (N, 2)."""
-        to_go, farthest, reached = self.to_go, self.farthest, self.reached
+        to_go, farthest, reached = self.to_go.copy(), self.farthest.copy(), self.reached.copy()
         self.update(place)
         arrived, paid = self.reached & ~reached, self.whole - to_go
         nearer = np.where(reached, 0.0, to_go - self.to_go)

@@ -9,17 +9,20 @@ and the function says so. Lengths are in metres (k = sqrt(9.80665 / z_torso); th
 | S3       | the phase and its share t                  | `advance`, `fraction`                |
 | S4       | k                                          | `half_k`, which is k / 2             |
 | S5 - S7  | the exchange of the pendulums              | `exchanged`                          |
-| S8, S9   | heights of the feet                        | `lifted_share`, `place_feet`         |
-| S10, S11 | feet aside                                 | `swayed`, `moved_share`, `place_feet`|
-| S12, S13 | feet ahead                                 | `swung_share`, `place_feet`          |
-| S14      | offset of both feet                        | `place_feet`                         |
-| S15      | the groin                                  | `moved_share`, `place_feet`          |
+| S8, S9   | heights of the feet                        | `lifted_share`, `place`              |
+| S10, S11 | feet aside                                 | `swayed`, `moved_share`, `place`     |
+| S12, S13 | feet ahead                                 | `swung_share`, `place`               |
+| S14      | offset of both feet                        | `place`                              |
+| S15      | the groin                                  | `moved_share`, `place`               |
 | S16, S17 | stability                                  | `estimate_stability`                 |
 
-All loops go robot by robot, so that the numbers of one robot never depend on its neighbours, and so that one robot
-costs a few microseconds: array arithmetic would spend a microsecond on each of a hundred calls. The parameters of a
-robot are a record of `PendulumWalkSettings`, its state is one of `walker.WalkState`, its motors are of `walker.Motor`.
-A cycle is `filter_gyro`, `estimate_stability`, `advance`, `place_feet`, `command_motors`.
+The equations are written for one robot, on scalars, records and rows of arrays: its parameters are a record of
+`PendulumWalkSettings`, its state is one of `walker.WalkState`, its motors are of `walker.Motor`. The same functions run
+on two processors. On this one, the functions with an s (`advance_walks`) go robot by robot over N of them: one robot
+costs a few microseconds, and its numbers never depend on its neighbours. On a GPU each robot is a thread
+(`learning.course_kernels`), so nothing here allocates memory or calls numpy.
+
+A cycle is `filter_gyros`, `estimate_stabilities`, `change_sets`, `advance_walks`, `place_feet`, `command_motors`.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats, Indices
+    from nutmeg.motion.legs.nao import NaoLegs
     from nutmeg.motion.walk.settings import PendulumWalkSettings
     from nutmeg.motion.walk.walker import WalkState
 
@@ -143,33 +147,29 @@ def swung_share(t: float, f_s: float) -> float:
 
 
 @kernel
-def advance(walks: Records, states: Records, wanted: Floats, period: float) -> bool:
-    """A cycle of step sizes and phases towards wanted velocities; False, and nothing done, if one is not finite.
+def advance(p: PendulumWalkSettings, s: WalkState, wanted: Floats, period: float) -> None:
+    """A cycle of a robot's step sizes and phase towards wanted velocities: ahead, to the left, turn, (3,)."""
+    step_time = (s.phi_end - s.phi_start) * p.phi_length
+    for i in range(3):
+        desired = wanted[i] * step_time / (FOOT_TURN_RATIO if i == 2 else 1.0)
+        s.step[i] = filtered(s.step[i], desired, s.step_delta[i], s.max_change[i], s.lowest_step[i], s.highest_step[i])
+    s.phi += period / p.phi_length  # S3
+    if s.phi >= s.phi_end:
+        # The time that the step was too long counts for the next one, so that the rhythm does not depend on the
+        # length of a cycle.
+        late = s.phi - s.phi_end
+        s.phi_start, s.phi_end = exchanged(s.half_k, s.phi_end)
+        s.phi = s.phi_start + late
+        s.swing = 1 - s.swing
 
-    Args:
-        walks: parameters, (N,).
-        states: changed: step, phi, phi_start, phi_end and swing, (N,).
-        wanted: m/s ahead, m/s to the left, rad/s to the left, (N, 3).
-        period: of a cycle [s].
-    """
+
+@kernel
+def advance_walks(walks: Records, states: Records, wanted: Floats, period: float) -> bool:
+    """`advance` for N robots; False, and nothing done, if a wanted velocity (N, 3) is not finite."""
     if not np.isfinite(wanted).all():
         return False
     for n in range(len(walks)):
-        s, phi_length = states[n], walks[n].phi_length
-        step_time = (s.phi_end - s.phi_start) * phi_length
-        for i in range(3):
-            desired = wanted[n, i] * step_time / (FOOT_TURN_RATIO if i == 2 else 1.0)
-            s.step[i] = filtered(
-                s.step[i], desired, s.step_delta[i], s.max_change[i], s.lowest_step[i], s.highest_step[i]
-            )
-        s.phi += period / phi_length  # S3
-        if s.phi >= s.phi_end:
-            # The time that the step was too long counts for the next one, so that the rhythm does not depend on the
-            # length of a cycle.
-            late = s.phi - s.phi_end
-            s.phi_start, s.phi_end = exchanged(s.half_k, s.phi_end)
-            s.phi = s.phi_start + late
-            s.swing = 1 - s.swing
+        advance(walks[n], states[n], wanted[n], period)
     return True
 
 
@@ -177,11 +177,12 @@ def advance(walks: Records, states: Records, wanted: Floats, period: float) -> b
 def place_feet(walks: Records, states: Records) -> None:
     """Where the feet of N robots are to be, (N,) each; changes `feet`, `groin` and `lifted` of the states."""
     for n in range(len(walks)):
-        _place(walks[n], states[n])
+        place(walks[n], states[n])
 
 
 @kernel
-def _place(p: PendulumWalkSettings, s: WalkState) -> None:
+def place(p: PendulumWalkSettings, s: WalkState) -> None:
+    """Targets of one robot's feet, S8 to S15."""
     t = fraction(s.phi, s.phi_start, s.phi_end)
     feet, swing, stance = s.feet, s.swing, 1 - s.swing
     # S17: what the stability allows of the step is walked.
@@ -212,20 +213,113 @@ def _place(p: PendulumWalkSettings, s: WalkState) -> None:
 
 
 @kernel
-def filter_gyro(walks: Records, states: Records, gyro: Floats) -> None:
-    """Low-pass filters the rates of roll and pitch, (N, 3) [rad/s], into `gyro` of the states, (N,)."""
+def derive(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
+    """Computes what follows from a robot's parameters."""
+    s.half_k = half_k(p.z_torso)
+    for i in range(3):
+        highest = p.max_step_x if i == 0 else (p.max_step_y if i == 1 else p.max_step_turn)
+        pace = 1.0 if i == 0 else (p.side_delta if i == 1 else p.turn_delta)
+        s.highest_step[i] = highest
+        s.lowest_step[i] = -highest * p.back_share if i == 0 else -highest
+        s.step_delta[i] = min(max(p.delta * pace, 0.0), 1.0)
+        s.max_change[i] = p.step_change * pace * highest
+    s.delay = round(p.sensing_delay / period)
+
+
+@kernel
+def adopt(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
+    """Goes on with parameters that were changed just now, at the same share of the step."""
+    before = s.half_k
+    derive(p, s, period)
+    scale = before / s.half_k
+    s.phi *= scale
+    s.phi_start *= scale
+    s.phi_end *= scale
+
+
+@kernel
+def begin_walk(p: PendulumWalkSettings, s: WalkState) -> None:
+    """Puts a robot to the start of a step on the spot, with the left foot."""
+    for i in range(3):
+        s.step[i] = 0.0
+    s.swing, s.stability = 0, 1.0
+    s.phi_end = math.acosh(EXCHANGE_COSH) / s.half_k
+    s.phi_start = s.phi = -s.phi_end
+    place(p, s)
+
+
+@kernel
+def begin_walks(walks: Records, states: Records, rows: Indices) -> None:
+    """`begin_walk` for robots `rows` (n,) of N."""
+    for n in rows:
+        begin_walk(walks[n], states[n])
+
+
+@kernel
+def adopt_sets(walks: Records, states: Records, values: Floats, rows: Indices, goals: Floats, period: float) -> None:
+    """Gives robots `rows` (n,) of N the parameters `goals` (n, parameters); `values` (N, parameters) are the walks."""
+    for row in range(len(rows)):
+        n = rows[row]
+        values[n] = goals[row]
+        adopt(walks[n], states[n], period)
+
+
+@kernel
+def change_set(
+    p: PendulumWalkSettings, values: Floats, s: WalkState, sets: Floats, chosen: int, cycles: int, period: float
+) -> None:
+    """Brings a robot's parameters a cycle nearer to those of the chosen set.
+
+    Args:
+        p: parameters in use, changed.
+        values: the same memory as an array, (parameters,).
+        s: changed.
+        sets: the sets to choose from, (sets, parameters).
+        chosen: which of them.
+        cycles: how many cycles a change takes.
+        period: of a cycle [s].
+    """
+    if chosen != s.towards:
+        s.towards, s.switch_cycles = chosen, cycles
+    left = s.switch_cycles
+    if left > 0:
+        for k in range(len(values)):
+            goal = sets[chosen, k]
+            values[k] = goal if left == 1 else values[k] + (goal - values[k]) / left
+        adopt(p, s, period)
+        s.switch_cycles = left - 1
+
+
+@kernel
+def change_sets(
+    walks: Records, values: Floats, states: Records, sets: Floats, chosen: Indices, cycles: int, period: float
+) -> None:
+    """`change_set` for N robots with sets (sets, N, parameters)."""
     for n in range(len(walks)):
-        for axis in range(2):
-            states[n].gyro[axis] += (1 - walks[n].gyro_smoothing) * (gyro[n, axis] - states[n].gyro[axis])
+        change_set(walks[n], values[n], states[n], sets[:, n], chosen[n], cycles, period)
+
+
+@kernel
+def filter_gyro(p: PendulumWalkSettings, s: WalkState, gyro: Floats) -> None:
+    """Low-pass filters the rates of roll and pitch of one robot, (3,) [rad/s], into `gyro` of its state."""
+    for axis in range(2):
+        s.gyro[axis] += (1 - p.gyro_smoothing) * (gyro[axis] - s.gyro[axis])
+
+
+@kernel
+def filter_gyros(walks: Records, states: Records, gyro: Floats) -> None:
+    """`filter_gyro` for N robots with rates (N, 3)."""
+    for n in range(len(walks)):
+        filter_gyro(walks[n], states[n], gyro[n])
 
 
 @kernel
 def estimate_stability(
-    walks: Records,
-    states: Records,
-    legs: Records,
+    p: PendulumWalkSettings,
+    s: WalkState,
+    legs: NaoLegs,
     addresses: Indices,
-    qpos: Floats,
+    q: Floats,
     tilt: Floats,
     expected: Floats,
     cycle: int,
@@ -237,48 +331,62 @@ def estimate_stability(
     torso's origin above the middle of the feet, upright.
 
     Args:
-        walks: parameters, (N,).
-        states: `stability` is changed, (N,).
-        legs: the record of the robot's legs, (1,).
-        addresses: where the joints of the legs are in `qpos`, (2, 6).
-        qpos: configurations, (N, nq).
-        tilt: roll and pitch of the torso, (N, 2) [rad].
-        expected: ring of what was expected in former cycles, (cycles, N, 2) [m]; changed.
+        p: parameters.
+        s: `stability` is changed.
+        legs: the record of the robot's legs.
+        addresses: where the joints of the legs are in `q`, (2, 6).
+        q: configuration of its world, (nq,).
+        tilt: roll and pitch of the torso, (2,) [rad].
+        expected: ring of what was expected in former cycles, (cycles, 2) [m]; changed.
         cycle: number of this cycle.
     """
-    size, joints = len(expected), np.empty(6)
-    for n in range(len(walks)):
-        p, s = walks[n], states[n]
-        expected[cycle % size, n, 0] = (s.feet[0, 0] + s.feet[1, 0]) * -0.5
-        expected[cycle % size, n, 1] = (s.feet[0, 1] + s.feet[1, 1]) * -0.5
-        # The soles as an upright torso would see them: Ry(pitch) Rx(roll) times their places.
-        cr, sr, cp, sp = math.cos(tilt[n, 0]), math.sin(tilt[n, 0]), math.cos(tilt[n, 1]), math.sin(tilt[n, 1])
-        x, y = 0.0, 0.0
-        for side in range(2):
-            for joint in range(6):
-                joints[joint] = qpos[n, addresses[side, joint]] * legs[0].signs[joint]
-            fx, fy, fz = sole_position(joints, side, legs[0])
-            x += cp * fx + sp * (sr * fy + cr * fz)
-            y += cr * fy - sr * fz
-        then = expected[(cycle - s.delay) % size, n]
-        error = max(abs(x * -0.5 - then[0]), abs(y * -0.5 - then[1]))
-        s.stability = min(max((p.err_max - error) / (p.err_max - p.err_norm), 0.0), 1.0)
+    size = len(expected)
+    expected[cycle % size, 0] = (s.feet[0, 0] + s.feet[1, 0]) * -0.5
+    expected[cycle % size, 1] = (s.feet[0, 1] + s.feet[1, 1]) * -0.5
+    # The soles as an upright torso would see them: Ry(pitch) Rx(roll) times their places.
+    cr, sr, cp, sp = math.cos(tilt[0]), math.sin(tilt[0]), math.cos(tilt[1]), math.sin(tilt[1])
+    x, y = 0.0, 0.0
+    for side in range(2):
+        for joint in range(6):
+            s.joints[side, joint] = q[addresses[side, joint]] * legs.signs[joint]
+        fx, fy, fz = sole_position(s.joints[side], side, legs)
+        x += cp * fx + sp * (sr * fy + cr * fz)
+        y += cr * fy - sr * fz
+    then = (cycle - s.delay) % size
+    error = max(abs(x * -0.5 - expected[then, 0]), abs(y * -0.5 - expected[then, 1]))
+    s.stability = min(max((p.err_max - error) / (p.err_max - p.err_norm), 0.0), 1.0)
 
 
 @kernel
-def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: Records, joints: Floats) -> None:
-    """Angles of the legs, (2, 6): inverse kinematics of the feet, then the gyro's feedback."""
+def estimate_stabilities(
+    walks: Records,
+    states: Records,
+    legs: Records,
+    addresses: Indices,
+    qpos: Floats,
+    tilt: Floats,
+    expected: Floats,
+    cycle: int,
+) -> None:
+    """`estimate_stability` for N robots: legs (1,), qpos (N, nq), tilt (N, 2), expected (cycles, N, 2)."""
+    for n in range(len(walks)):
+        estimate_stability(walks[n], states[n], legs[0], addresses, qpos[n], tilt[n], expected[:, n], cycle)
+
+
+@kernel
+def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: NaoLegs) -> None:
+    """Angles of the legs, `joints` of the state: inverse kinematics of the feet, then the gyro's feedback."""
     # The torso leans with the step: it is turned by Ry(pitch) Rx(roll), so that it sees the feet turned back.
     pitch = p.tilt + p.tilt_x * s.step[0]
     roll = -p.lean_y * s.step[1]
     cp, sp, cr, sr = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll)
-    up, sole = np.array([-sp, sr * cp, cr * cp]), np.empty(3)
+    up = (-sp, sr * cp, cr * cp)
     for side in range(2):
         x, y, z = s.feet[side, 0], s.feet[side, 1], s.feet[side, 2]
         down = sp * x + cp * z
-        sole[0], sole[1], sole[2] = cp * x - sp * z, cr * y + sr * down, cr * down - sr * y
-        leg = joints[side]
-        solve_leg(-s.groin, side, sole, up, legs[0], leg)
+        sole = (cp * x - sp * z, cr * y + sr * down, cr * down - sr * y)
+        leg = s.joints[side]
+        solve_leg(-s.groin, side, sole, up, legs, leg)
         # Ankles and hips work against the torso's rates; the lifted foot is tilted.
         lifted, inner = s.lifted[side], -1.0 if side == 0 else 1.0
         leg[HIP_ROLL] += p.gyro_hip_roll * s.gyro[0]
@@ -286,7 +394,48 @@ def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: Records, joints: Fl
         leg[ANKLE_PITCH] += p.gyro_ankle_pitch * s.gyro[1] + p.foot_pitch * lifted
         leg[ANKLE_ROLL] += p.gyro_ankle_roll * s.gyro[0] + p.foot_roll * lifted * inner
         for joint in range(6):
-            leg[joint] = min(max(leg[joint], legs[0].limits[side, joint, 0]), legs[0].limits[side, joint, 1])
+            leg[joint] = min(max(leg[joint], legs.limits[side, joint, 0]), legs.limits[side, joint, 1])
+
+
+@kernel
+def command_robot(
+    p: PendulumWalkSettings,
+    s: WalkState,
+    legs: NaoLegs,
+    motors: Records,
+    q: Floats,
+    period: float,
+    targets: Floats,
+    commands: Floats,
+) -> None:
+    """Targets of all motors of a robot, and the commands that lead there.
+
+    Args:
+        p: parameters.
+        s: its `joints` are changed.
+        legs: the record of the robot's legs.
+        motors: records of the motors, (motors,).
+        q: configuration of its world, (nq,).
+        period: of a cycle [s].
+        targets: joint angles of the former cycle, (motors,) [rad]; changed to those of this cycle.
+        commands: changed to the targets, or for velocity drives to the speeds that lead there within a cycle,
+            (motors,) [rad or rad/s].
+    """
+    _leg_angles(p, s, legs)
+    for m in range(len(motors)):
+        motor = motors[m]
+        if motor.leg_joint >= 0:
+            target = s.joints[motor.leg_joint // 6, motor.leg_joint % 6] * motor.sign
+        else:
+            target = motor.ready
+        if motor.shoulder_pitch != 0.0:
+            ahead = s.feet[1 - motor.side, 0] - s.feet[motor.side, 0]  # an arm goes with the other side's leg
+            target += motor.shoulder_pitch * (p.shoulder_pitch - p.arm_swing * ahead + p.gyro_arm * s.gyro[1])
+        target += motor.shoulder_roll * p.shoulder_roll
+        target = min(max(target, motor.lowest), motor.highest)
+        target += p.joint_smoothing * (targets[m] - target)
+        targets[m] = target
+        commands[m] = p.joint_gain * (target - q[motor.address]) / period if motor.velocity else target
 
 
 @kernel
@@ -300,35 +449,6 @@ def command_motors(
     targets: Floats,
     commands: Floats,
 ) -> None:
-    """Targets of all motors, and the commands that lead there.
-
-    Args:
-        walks: parameters, (N,).
-        states: (N,).
-        legs: the record of the robot's legs, (1,).
-        motors: records of the motors, (motors,).
-        qpos: configurations, (N, nq).
-        period: of a cycle [s].
-        targets: joint angles of the former cycle, (N, motors) [rad]; changed to those of this cycle.
-        commands: changed to the targets, or for velocity drives to the speeds that lead there within a cycle, (N,
-            motors) [rad or rad/s].
-    """
-    joints = np.empty((2, 6))
+    """`command_robot` for N robots: legs (1,), motors (motors,), qpos (N, nq), targets and commands (N, motors)."""
     for n in range(len(walks)):
-        p, s = walks[n], states[n]
-        _leg_angles(p, s, legs, joints)
-        for m in range(len(motors)):
-            motor = motors[m]
-            if motor.leg_joint >= 0:
-                target = joints[motor.leg_joint // 6, motor.leg_joint % 6] * motor.sign
-            else:
-                target = motor.ready
-            if motor.shoulder_pitch != 0.0:
-                ahead = s.feet[1 - motor.side, 0] - s.feet[motor.side, 0]  # an arm goes with the other side's leg
-                target += motor.shoulder_pitch * (p.shoulder_pitch - p.arm_swing * ahead + p.gyro_arm * s.gyro[1])
-            target += motor.shoulder_roll * p.shoulder_roll
-            target = min(max(target, motor.lowest), motor.highest)
-            target += p.joint_smoothing * (targets[n, m] - target)
-            targets[n, m] = target
-            angle = qpos[n, motor.address]
-            commands[n, m] = p.joint_gain * (target - angle) / period if motor.velocity else target
+        command_robot(walks[n], states[n], legs[0], motors, qpos[n], period, targets[n], commands[n])

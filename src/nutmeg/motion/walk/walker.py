@@ -29,13 +29,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.base.records import record_of, record_values
 from nutmeg.motion.inertial import TiltEstimator
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.settings import (
-    EXCHANGE_COSH,
     FOOT_TURN_RATIO,
     PendulumWalkSettings,
     walk_matrix,
@@ -97,6 +95,12 @@ class WalkState:
     """Opening of the groin joints (HipYawPitch) [rad]."""
     gyro: Annotated[Floats, (2,)]
     """Filtered rates of roll and pitch [rad/s]."""
+    joints: Annotated[Floats, (2, 6)]
+    """Angles of the joints of the legs: first as they are, then as they are to be [rad]."""
+    towards: int
+    """The set of parameters that is in use or changed to."""
+    switch_cycles: int
+    """Cycles until a change to that set is complete."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,29 +154,14 @@ class PendulumWalk:
         self.phi_end: Floats = self.states["phi_end"]
         """The phase at which the present step ends, (N,), live."""
         self._rows = np.arange(self.count)
-        self._derive(self._rows)
+        self.adopt(self._rows, walk_matrix(self.parameters).copy())
         self.reset()
 
     def adopt(self, rows: Indices, values: Floats) -> None:
         """Gives robots `rows` (n,) other parameters, (n, parameters); each goes on at the same share of its step."""
-        before = self.states["half_k"][rows]
-        walk_matrix(self.parameters)[rows] = values
-        self._derive(rows)
-        for name in ("phi", "phi_start", "phi_end"):
-            self.states[name][rows] *= before / self.states["half_k"][rows]
+        from nutmeg.motion.walk.kernels import adopt_sets
 
-    def _derive(self, rows: Indices) -> None:
-        """Computes what follows from the parameters of robots (n,)."""
-        p, states = self.parameters[rows], self.states
-        highest = np.stack([p["max_step_x"], p["max_step_y"], p["max_step_turn"]], axis=1)
-        pace = np.stack([np.ones(len(rows)), p["side_delta"], p["turn_delta"]], axis=1)
-        lowest = -highest
-        lowest[:, 0] *= p["back_share"]
-        states["half_k"][rows] = np.sqrt(STANDARD_GRAVITY / p["z_torso"]) / 2
-        states["highest_step"][rows], states["lowest_step"][rows] = highest, lowest
-        states["step_delta"][rows] = np.clip(p["delta"][:, None] * pace, 0.0, 1.0)
-        states["max_change"][rows] = p["step_change"][:, None] * pace * highest
-        states["delay"][rows] = np.rint(p["sensing_delay"] / self.period)
+        adopt_sets(self.parameters, self.states, walk_matrix(self.parameters), rows, values, self.period)
 
     @property
     def step_time(self) -> Floats:
@@ -199,22 +188,19 @@ class PendulumWalk:
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Puts robots to the start of a step on the spot, with the left foot."""
-        from nutmeg.motion.walk.kernels import place_feet  # here: loading the compiler takes long
+        from nutmeg.motion.walk.kernels import begin_walks  # here: loading the compiler takes long
 
         rows = self._rows if ids is None else np.atleast_1d(np.asarray(ids))
-        self.step[rows], self.swing[rows], self.stability[rows] = 0.0, 0, 1.0
-        self.phi_end[rows] = np.arccosh(EXCHANGE_COSH) / self.states["half_k"][rows]
-        self.states["phi_start"][rows] = self.states["phi"][rows] = -self.phi_end[rows]
-        place_feet(self.parameters, self.states)
+        begin_walks(self.parameters, self.states, rows)
 
     def advance(self, wanted: ArrayLike) -> None:
         """One cycle towards wanted velocities, (N, 3) or (3,): m/s ahead, m/s to the left, rad/s to the left."""
-        from nutmeg.motion.walk.kernels import advance, place_feet
+        from nutmeg.motion.walk.kernels import advance_walks, place_feet
 
         velocity = np.ascontiguousarray(wanted, float)
         if velocity.shape != self.step.shape:
             velocity = np.broadcast_to(velocity, self.step.shape).copy()
-        if not advance(self.parameters, self.states, velocity, self.period):
+        if not advance_walks(self.parameters, self.states, velocity, self.period):
             raise UsageError("a wanted velocity is not a number; each must be finite.")
         place_feet(self.parameters, self.states)
 
@@ -253,11 +239,10 @@ class Walker:
         self.chosen: Indices = np.zeros(worlds.count, dtype=np.intp)
         """The set of parameters that each world is to walk with: 0 is `walks`, 1 the first of `others`, (N,)."""
         self._sets = np.stack([walk_matrix(walk_records(one)) for one in sets])
-        self._switch = _Switch(worlds.count, max(round(SWITCH_SECONDS / period), 1))
+        self._switch_cycles = max(round(SWITCH_SECONDS / period), 1)
         self._period, self._qpos = period, worlds.qpos
-        legs = np.array([[table.joints.index(name) for name in leg] for leg in self.body.legs.names])
-        self._leg_addresses = table.angles[legs]
-        self._motors = _motors(table, self.body)
+        self._leg_addresses = leg_addresses(table, self.body)
+        self._motors = motor_records(table, self.body)
         longest = max(walk.sensing_delay for one in sets for walk in one)
         self._expected = np.zeros((round(longest / period) + 1, worlds.count, 2))
         self._cycle = 0
@@ -269,7 +254,7 @@ class Walker:
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Starts again from standing, with the chosen parameters."""
         rows = self._rows if ids is None else np.atleast_1d(np.asarray(ids))
-        self._switch.towards[rows], self._switch.cycles_left[rows] = self.chosen[rows], 0
+        self.walk.states["towards"][rows], self.walk.states["switch_cycles"][rows] = self.chosen[rows], 0
         self.walk.adopt(rows, self._sets[self.chosen[rows], rows])
         self.walk.reset(rows)
         self.senses.reset(rows)
@@ -288,29 +273,24 @@ class Walker:
 
     def _sense(self) -> None:
         """Filters the gyro, and estimates how stable the robot is."""
-        from nutmeg.motion.walk.kernels import estimate_stability, filter_gyro
+        from nutmeg.motion.walk.kernels import estimate_stabilities, filter_gyros
 
         walks, states, legs = self.walk.parameters, self.walk.states, self.body.legs.record
         self.senses.sample()
-        filter_gyro(walks, states, self.senses.gyro)
+        filter_gyros(walks, states, self.senses.gyro)
         sensed = self._leg_addresses, self._qpos, self.senses.tilt
-        estimate_stability(walks, states, legs, *sensed, self._expected, self._cycle)
+        estimate_stabilities(walks, states, legs, *sensed, self._expected, self._cycle)
         self._cycle += 1
 
     def _change_sets(self) -> None:
         """Brings parameters a cycle nearer to those of the chosen set."""
-        switch = self._switch
-        changed = self.chosen != switch.towards
-        if changed.any():
-            if (self.chosen < 0).any() or (self.chosen >= len(self._sets)).any():
-                raise UsageError(f"a set of parameters outside 0..{len(self._sets) - 1} was chosen.")
-            switch.towards[changed], switch.cycles_left[changed] = self.chosen[changed], switch.cycles
-        rows = np.flatnonzero(switch.cycles_left)
-        if len(rows):
-            goal, now = self._sets[switch.towards[rows], rows], walk_matrix(self.walk.parameters)[rows]
-            left = switch.cycles_left[rows, None]
-            self.walk.adopt(rows, np.where(left == 1, goal, now + (goal - now) / left))
-            switch.cycles_left[rows] -= 1
+        from nutmeg.motion.walk.kernels import change_sets
+
+        if (self.chosen < 0).any() or (self.chosen >= len(self._sets)).any():
+            raise UsageError(f"a set of parameters outside 0..{len(self._sets) - 1} was chosen.")
+        walk = self.walk
+        values = walk_matrix(walk.parameters)
+        change_sets(walk.parameters, values, walk.states, self._sets, self.chosen, self._switch_cycles, self._period)
 
     def may_stop(self, step_left: Floats, feet_down: float) -> Bools:
         """The robots that can end their walk now, (N,), with steps up to `step_left` (3,) and feet just set down."""
@@ -332,18 +312,14 @@ class Walker:
         return self._targets.copy()
 
 
-class _Switch:
-    """Where N robots are in a change from one set of parameters to another, which takes `cycles` cycles."""
-
-    def __init__(self, count: int, cycles: int) -> None:
-        self.cycles = cycles
-        self.towards: Indices = np.zeros(count, dtype=np.intp)
-        self.cycles_left: Indices = np.zeros(count, dtype=np.intp)
+def leg_addresses(table: RobotTable, body: NaoBody) -> Indices:
+    """Where the joints of the left and right leg are in the configuration, (2, 6)."""
+    return table.angles[np.array([[table.joints.index(name) for name in leg] for leg in body.legs.names])]
 
 
-def _motors(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
+def motor_records(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
     """Records of `Motor`, (motors,)."""
-    arms = shoulders(table.motors)
+    arms = _shoulders(table.motors)
     signs = np.append(np.tile(body.legs.signs, 2), 1.0)[body.motor_legs]
     motors = []
     for number, joint in enumerate(table.motor_joints):
@@ -366,7 +342,7 @@ def _motors(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
     return record_values(*motors)
 
 
-def shoulders(motors: tuple[str, ...]) -> tuple[int, int, int, int, float]:
+def _shoulders(motors: tuple[str, ...]) -> tuple[int, int, int, int, float]:
     """Motors of the shoulders: pitch left and right, roll left and right, and the sign that swings back; or -1."""
     for pitch, roll, back in SHOULDERS:
         if all(name in motors for name in (*pitch, *roll)):

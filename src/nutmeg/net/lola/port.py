@@ -167,9 +167,9 @@ class LolaBody:
         return charge, status, motors.battery_current, motors.battery_temperature
 
     def _lean(self, gyro: Floats, felt: Floats) -> None:
-        from nutmeg.motion.inertial_kernels import estimate_tilt  # here: the compiler takes its time to load
+        from nutmeg.motion.inertial_kernels import estimate_tilts  # here: the compiler takes its time to load
 
-        estimate_tilt(gyro, felt, PERIOD, self._tilt)
+        estimate_tilts(gyro, felt, PERIOD, self._tilt)
 
     def _stand(self) -> None:
         """Takes the tilt at the start from gravity, at rest."""

@@ -1,0 +1,300 @@
+"""Bouts on a device: thousands of robots walk courses without a word between the device and this computer.
+
+    results = walk_bouts_on_device("nao-spark", bouts, noise=StartNoise())      # as `run_bouts`, on a GPU
+
+Physics is `mujoco_warp` (`sim.warp_engine`), in 32-bit numbers. The walk, the course, the falls and the rewards are the
+functions of `learning.course_kernels` and `motion.walk.kernels` that run on the processor as well, compiled for the
+device by numba-cuda and started on Warp's stream. A cycle of physics is within a few millionths of a rad/s of the
+processor's for the same state, unless a foot just touches. Where a walk ends after ten seconds differs, as it does for
+any small change; what was learned here is judged on the processor in the end.
+
+A `DeviceCourse` is made once for a robot and a number of worlds: its arrays stay on the device, and ten cycles are
+recorded as a graph that all generations of a search repeat. Worlds walk bout after bout, so that a robot that fell
+makes room for the next one.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import UsageError
+from nutmeg.base.records import aligned, new_records, record_of, record_values
+from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNoise, course_scene, target_table
+from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest, up_in
+from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
+from nutmeg.motion.walk.walker import SWITCH_SECONDS, WalkState, leg_addresses, motor_records
+from nutmeg.sim.warp_engine import WarpBatch
+from nutmeg.sim.worlds import StateArrays, steps_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.learning.course_kernels import Bouts, EngineArrays, Gaits, RobotTables, Starts
+    from nutmeg.learning.courses import Bout
+    from nutmeg.model.scene import Scene
+    from nutmeg.model.tables import RobotTable
+    from nutmeg.sim.warp_engine import Device
+
+CYCLES_PER_GRAPH = 10
+"""Control cycles that are sent to the device together."""
+MAX_WORLDS = 16384
+"""The most worlds that are simulated together: more bouts than that are walked one after the other."""
+ROW_UNIT = 256
+"""Numbers of bouts and worlds are rounded up to multiples of this, so that generations share a course."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CourseNumbers:
+    """Numbers of a robot on a course, for compiled code."""
+
+    root: int
+    """Address of its root's pose in `qpos`."""
+    root_rate: int
+    """Address of its root's velocity in `qvel`."""
+    activations: int
+    """How many activations the model has."""
+    sprint: int
+    """The set of parameters for straight ways; 0 for none."""
+    switch_cycles: int
+    """Cycles that a change of parameters takes."""
+    height: float
+    """The height of the torso at the start [m]."""
+    period: float
+    """Of a control cycle [s]."""
+
+
+def walk_bouts_on_device(
+    robot: str,
+    bouts: Sequence[Bout],
+    *,
+    noise: StartNoise | None = None,
+    actuation: str = "ideal",
+    device: Device = "gpu",
+) -> BoutResults:
+    """Walks all bouts; arguments as for `run_bouts`."""
+    if any(bout.walk.trot is not None or bout.walk.policy is not None for bout in bouts):
+        raise UsageError("a GPU walks pendulum walks only, no trots or policies; use --device cpu.")
+    sets = tuple(bouts[0].walk.sets)
+    if any(tuple(bout.walk.sets) != sets for bout in bouts):
+        raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
+    worlds = min(-(-len(bouts) // ROW_UNIT) * ROW_UNIT, MAX_WORLDS) if device == "gpu" else len(bouts)
+    course = device_course(robot, actuation, device, worlds, sets)
+    return course.walk(bouts, noise or StartNoise())
+
+
+@functools.lru_cache(maxsize=2)
+def device_course(robot: str, actuation: str, device: Device, count: int, sets: tuple[str, ...]) -> DeviceCourse:
+    """The course of a robot in `count` worlds, kept for the next generation."""
+    scene = course_scene(robot, actuation=actuation, native=True)
+    return DeviceCourse(scene, WarpBatch(scene, count, device), sets)
+
+
+class DeviceCourse:
+    """Worlds on a device in which one robot walks.
+
+    Args:
+        scene: from `course_scene`.
+        batch: N worlds of it.
+        sets: names of the sets of parameters of the walks.
+    """
+
+    def __init__(self, scene: Scene, batch: WarpBatch, sets: tuple[str, ...]) -> None:
+        self.scene, self.batch, self.count, self._sets = scene, batch, batch.count, sets
+        self.steps = steps_in(CONTROL_CYCLE, scene.timestep)
+        self._table = scene.robot(ROBOT_NAME)
+        self._shapes: Any = None
+        self.arguments: tuple[Any, ...] = ()
+        self._graph: Any = None
+
+    def walk(self, bouts: Sequence[Bout], noise: StartNoise) -> BoutResults:
+        """Walks all bouts, several one after the other in a world if there are more of them than worlds."""
+        longest = self.begin(bouts, noise)
+        for _ in range(-(-longest // CYCLES_PER_GRAPH)):
+            self.some_cycles()
+            if (self._here(self.arguments[2].present) >= len(bouts)).all():
+                break
+        return self._results()
+
+    def begin(self, bouts: Sequence[Bout], noise: StartNoise) -> int:
+        """Puts bouts on the device; returns how many cycles they take at most."""
+        sets, course = self._walks(bouts), self._bouts(bouts)
+        starts, swing = self._starts(bouts, noise)
+        course.whole[2] = swing
+        latest = max(one.sensing_delay for bout in bouts for one in bout.walk.sets.values())
+        shapes = sets.shape, course.table.shape, latest
+        if shapes != self._shapes:
+            gaits = self._gaits(sets, round(latest / CONTROL_CYCLE) + 1)
+            there = (self._there(one) for one in (self._robot_tables(), gaits, course, starts))
+            self.arguments = (*there, self._engine_arrays())
+            self._shapes, self._graph = shapes, None
+        else:
+            _, gaits, old_course, old_starts, _ = self.arguments
+            self._refill((gaits.sets, *old_course, *old_starts), (sets, *course, *starts))
+        self.batch.forget_overflow()
+        rounds = -(-len(bouts) // self.count)
+        return rounds * (int(course.table["cycles"].sum(axis=1).max()) + 1)
+
+    def some_cycles(self) -> None:
+        """Some control cycles: the first time as they are, which compiles; then as a graph, where there are graphs."""
+        if self._graph is not None:
+            self.batch.replay(self._graph)
+            return
+        self._cycles()
+        if self.batch.on_cuda:
+            self._graph = self.batch.record(self._cycles)
+
+    def _cycles(self) -> None:
+        for _ in range(CYCLES_PER_GRAPH):
+            self.control()
+            self.batch.steps_on_device(self.steps)
+
+    def control(self) -> None:
+        """What happens between the steps of physics: judging, steering and walking."""
+        from nutmeg.learning.course_kernels import walk_cycle
+
+        if self.batch.on_cuda:
+            walk_cycle.launch(self.batch.stream, self.count, *self.arguments)
+        else:
+            walk_cycle.run(self.count, *self.arguments)
+
+    def _results(self) -> BoutResults:
+        course = self.arguments[2]
+        gained, lost, whole = (self._here(one).copy() for one in (course.gained, course.lost, course.whole))
+        full = int(self.batch.overflowed().sum())
+        if full:
+            warnings.warn(
+                f"{full} of {self.count} worlds had more contacts than there is room for; their rewards are doubtful.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return BoutResults(gained, lost, whole[4] == 1, whole[3] * CONTROL_CYCLE, None)
+
+    # Memory: numpy arrays where the device is this processor, arrays of numba-cuda on a GPU.
+
+    def _there(self, group: Any) -> Any:  # noqa: ANN401 (a named tuple of arrays)
+        """A group of arrays in the device's memory."""
+        if not self.batch.on_cuda:
+            return group
+        from numba import cuda
+
+        arrays = {name: aligned(array) for name, array in group._asdict().items()}
+        there = group._replace(**{name: cuda.to_device(array) for name, array in arrays.items()})
+        if hasattr(group, "parameters"):
+            values = there.parameters.view(np.float64).reshape(*group.values.shape)
+            there = there._replace(values=values)  # the same memory, as records and as numbers
+        return there
+
+    def _refill(self, there: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Copies arrays into those of the device."""
+        for old, new in zip(there, arrays, strict=True):
+            if self.batch.on_cuda:
+                old.copy_to_device(aligned(new))
+            else:
+                old[...] = new
+        self.batch.synchronize()
+
+    def _here(self, array: Any) -> Any:  # noqa: ANN401
+        """An array of the device in this computer's memory."""
+        if not self.batch.on_cuda:
+            return array
+        self.batch.synchronize()
+        return array.copy_to_host()
+
+    def _engine_arrays(self) -> EngineArrays:
+        from nutmeg.learning.course_kernels import EngineArrays
+
+        names = ("qpos", "qvel", "ctrl", "act" if self.scene.setpoints.size else "ctrl", "qacc_warmstart")
+        return EngineArrays(*(self.batch.kernel_array(name) for name in names))
+
+    # What is walked, as records and arrays.
+
+    def _robot_tables(self) -> RobotTables:
+        from nutmeg.learning.course_kernels import RobotTables
+
+        table, scene = self._table, self.scene
+        body = NaoBody(table)
+        numbers = CourseNumbers(
+            root=table.root,
+            root_rate=table.root_rate,
+            activations=scene.setpoints.size,
+            sprint=self._sets.index("sprint") if "sprint" in self._sets else 0,
+            switch_cycles=max(round(SWITCH_SECONDS / CONTROL_CYCLE), 1),
+            height=float(scene.start[table.root + 2]),
+            period=CONTROL_CYCLE,
+        )
+        return RobotTables(
+            numbers=record_values(numbers),
+            legs=body.legs.record,
+            imu=imu_of_robot(table, CONTROL_CYCLE),
+            motors=motor_records(table, body),
+            leg_addresses=leg_addresses(table, body),
+            command_addresses=np.asarray(table.commands, np.int64),
+            rest=np.concatenate([scene.start, scene.commands]),
+        )
+
+    def _walks(self, bouts: Sequence[Bout]) -> Floats:
+        """Parameters of all sets of all bouts, (sets, B, parameters)."""
+        return np.stack([walk_matrix(walk_records([bout.walk.sets[name] for bout in bouts])) for name in self._sets])
+
+    def _gaits(self, sets: Floats, delay: int) -> Gaits:
+        from nutmeg.learning.course_kernels import Gaits
+
+        parameters: Any = np.zeros(self.count, record_of(PendulumWalkSettings))
+        walk_matrix(parameters)[:] = sets[0, 0]
+        states = new_records(WalkState, self.count)
+        motors = len(self._table.motors)
+        return Gaits(
+            parameters=parameters,
+            values=walk_matrix(parameters),
+            sets=sets,
+            states=states,
+            expected=np.zeros((delay, self.count, 2)),
+            motors=np.zeros((2, self.count, motors)),
+            senses=np.zeros((4, self.count, 3)),
+            tilt=np.zeros((self.count, 2)),
+        )
+
+    def _bouts(self, bouts: Sequence[Bout]) -> Bouts:
+        from nutmeg.learning.course_kernels import Bouts
+
+        trajectories = list({id(bout.trajectory): bout.trajectory for bout in bouts}.values())
+        number = {id(one): row for row, one in enumerate(trajectories)}
+        table, lengths = target_table(trajectories)
+        whole = np.zeros((5, len(bouts)), np.int64)
+        whole[0] = [number[id(bout.trajectory)] for bout in bouts]
+        whole[1] = [bout.walk.facing == "turn" for bout in bouts]
+        shape = len(bouts), table.shape[1]
+        progress = new_records(Progress, self.count)
+        present = np.arange(self.count) - self.count
+        return Bouts(table, lengths, whole, np.zeros(shape), np.zeros(shape), progress, present)
+
+    def _starts(self, bouts: Sequence[Bout], noise: StartNoise) -> tuple[Starts, Any]:
+        from nutmeg.learning.course_kernels import Starts
+
+        table, scene, count = self._table, self.scene, len(bouts)
+        state = StateArrays.at_start(scene, count)
+        standing = _Standing(table, state.qpos[:, table.root : table.root + 7], state.qpos[:, table.angles])
+        start, first = noise.draw(standing, np.arange(count), [bout.rng for bout in bouts])
+        state.fill(table, start)
+        tilt = tilt_at_rest(up_in(state.qpos[:, table.root : table.root + 7]))
+        act = state.act if state.act.size else np.zeros((1, 1))
+        return Starts(state.qpos, state.qvel, act, tilt), first < 0.5
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """How N robots stand before their starts are drawn."""
+
+    table: RobotTable
+    pose: Floats
+    """(N, 7)."""
+    angles: Floats
+    """(N, joints)."""

@@ -1,0 +1,135 @@
+"""Walking on a device: the same rewards as on the processor. Runs where mujoco_warp is installed, without a GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import UsageError
+from nutmeg.learning import courses
+from nutmeg.learning.courses import Bout, StartNoise, Target, Trajectory, run_bouts
+from nutmeg.learning.device_bouts import DeviceCourse
+from nutmeg.learning.tasks import WalkTrials, task_settings
+from nutmeg.model.scene import Scene
+from nutmeg.motion.walk.files import Facing, read_walk
+from nutmeg.sim.worlds import Worlds
+
+MISSING = importlib.util.find_spec("mujoco_warp") is None
+installed = pytest.mark.skipif(MISSING, reason="mujoco_warp is not installed (pip install 'nutmeg-sim[gpu]')")
+
+
+def bouts(walk: str = "initial") -> list[Bout]:
+    ways: dict[Facing, tuple[float, float]] = {"turn": (1.0, 0.5), "hold": (0.0, -20.0)}
+    return [
+        Bout(
+            dataclasses.replace(read_walk(walk), facing=facing),
+            Trajectory(name=facing, target=(Target(to=to, seconds=2.0), Target(stop=True, seconds=0.5))),
+            np.random.default_rng(3),
+        )
+        for facing, to in ways.items()
+    ]
+
+
+@installed
+@pytest.mark.slow
+def test_a_device_gives_the_rewards_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    from nutmeg.learning.device_bouts import walk_bouts_on_device
+
+    there = walk_bouts_on_device("nao-spark", bouts(), device="warp-cpu")
+    scene = courses.course_scene("nao-spark", native=True)
+    monkeypatch.setattr(courses, "course_scene", lambda *_, **__: scene)  # the same physics as there
+    here = run_bouts("nao-spark", bouts())
+    np.testing.assert_allclose(there.gained, here.gained, atol=0.03)
+    np.testing.assert_allclose(there.lost, here.lost, atol=0.03)
+    np.testing.assert_array_equal(there.seconds, here.seconds)
+    assert not there.fell.any()
+
+
+class OnMujoco:
+    """MuJoCo's batch in the place of `WarpBatch`: the cycle that a device runs, with the physics of the processor."""
+
+    on_cuda = False
+
+    def __init__(self, scene: Scene, count: int) -> None:
+        self.count, self._worlds = count, Worlds(scene, count)
+
+    def kernel_array(self, name: str) -> Any:
+        return self._worlds.batch.bind(name)
+
+    def steps_on_device(self, steps: int) -> None:
+        self._worlds.step(steps)
+
+    def overflowed(self) -> Any:
+        return np.zeros(self.count, dtype=bool)
+
+    def forget_overflow(self) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+
+def course_on_mujoco(count: int, walk: str) -> DeviceCourse:
+    scene = courses.course_scene("nao-spark", native=True)
+    return DeviceCourse(scene, OnMujoco(scene, count), tuple(read_walk(walk).sets))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("walk", ["initial", "sprint"])
+def test_the_cycle_of_a_device_walks_as_the_walker_does_to_the_last_bit(
+    walk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = courses.course_scene("nao-spark", native=True)
+    monkeypatch.setattr(courses, "course_scene", lambda *_, **__: scene)
+    here, there = run_bouts("nao-spark", bouts(walk)), course_on_mujoco(2, walk).walk(bouts(walk), StartNoise())
+    for name in ("gained", "lost", "fell", "seconds"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name), name)
+
+
+def test_bouts_wait_for_a_world_and_a_course_is_used_again() -> None:
+    noise = StartNoise(tilt=0.5)  # so much that robots fall
+    together = course_on_mujoco(2, "initial").walk(bouts(), noise)
+    alone = course_on_mujoco(1, "initial")
+    for _ in range(2):
+        found = alone.walk(bouts(), noise)
+        for name in ("gained", "lost", "fell", "seconds"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(together, name), name)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+@pytest.mark.slow
+def test_the_cycle_of_a_robot_compiles_for_a_cuda_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba.cuda
+    from numba import typeof, types
+    from numba.cuda import dispatcher
+
+    from nutmeg.base.kernels import grid_of
+    from nutmeg.base.records import aligned
+    from nutmeg.learning.course_kernels import walk_cycle
+
+    class Hopper:
+        compute_capability = (9, 0)
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: Hopper)
+    course = course_on_mujoco(2, "initial")
+    course.begin(bouts(), StartNoise())
+    there = tuple(
+        group._replace(**{name: aligned(array) for name, array in group._asdict().items()})
+        for group in course.arguments
+    )
+    grid = grid_of(walk_cycle.one)
+    text, _ = numba.cuda.compile_ptx(grid.py_func, (types.int64, typeof(there)), cc=(9, 0))
+    assert ".visible .entry" in text
+    assert text.count("ld.global.u8") < 50, "fields of records are read as a whole, not byte by byte"
+
+
+def test_a_gpu_refuses_a_task_without_a_course() -> None:
+    with pytest.raises(UsageError, match="has no course"):
+        WalkTrials(
+            robot="nao-spark",
+            task=task_settings("drive-ball"),
+            start=read_walk("initial"),
+            names=("z_torso",),
+            device="gpu",
+        )
