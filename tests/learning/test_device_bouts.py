@@ -71,18 +71,25 @@ class OnMujoco:
     def synchronize(self) -> None: ...
 
 
-def course_on_mujoco(count: int, walk: str) -> DeviceCourse:
-    scene = courses.course_scene("nao-spark", native=True)
+def course_on_mujoco(count: int, walk: str, robot: str = "nao-spark", actuation: str = "ideal") -> DeviceCourse:
+    scene = courses.course_scene(robot, actuation=actuation, native=True)
     return DeviceCourse(scene, OnMujoco(scene, count), tuple(read_walk(walk).sets))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("walk", ["initial", "sprint"])
+@pytest.mark.parametrize(
+    ("robot", "actuation", "walk"),
+    [
+        ("nao-spark", "ideal", "initial"),
+        ("nao-spark", "ideal", "sprint"),  # with two sets of parameters
+        ("nao-v6", "motoflex", "nao-v6-motoflex"),  # with activations and delayed commands
+    ],
+)
 def test_the_cycle_of_a_device_walks_as_the_walker_does_to_the_last_bit(
-    walk: str, monkeypatch: pytest.MonkeyPatch
+    robot: str, actuation: str, walk: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene = courses.course_scene("nao-spark", native=True)
-    monkeypatch.setattr(courses, "course_scene", lambda *_, **__: scene)
-    here, there = run_bouts("nao-spark", bouts(walk)), course_on_mujoco(2, walk).walk(bouts(walk), StartNoise())
+    course = course_on_mujoco(2, walk, robot, actuation)
+    monkeypatch.setattr(courses, "course_scene", lambda *_, **__: course.scene)
+    here, there = run_bouts(robot, bouts(walk), actuation=actuation), course.walk(bouts(walk), StartNoise())
     for name in ("gained", "lost", "fell", "seconds"):
         np.testing.assert_array_equal(getattr(there, name), getattr(here, name), name)
 

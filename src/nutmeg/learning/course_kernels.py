@@ -320,6 +320,8 @@ class Starts(NamedTuple):
     """(B, nv)."""
     act: Floats
     """(B, na), or (1, 1) without activations."""
+    history: Floats
+    """Delayed commands, (B, nhistory), or (1, 1) without delays."""
     tilt: Floats
     """(B, 2) [rad]."""
 
@@ -334,7 +336,11 @@ class EngineArrays(NamedTuple):
     ctrl: Floats
     """(N, nu)."""
     act: Floats
-    """(N, na), or (1, 1) without activations."""
+    """(N, na); any array without activations."""
+    history: Floats
+    """Delayed commands, (N, nhistory); any array without delays."""
+    time: Floats
+    """(N,) [s]."""
     guess: Floats
     """Accelerations from which the solver begins, (N, nv)."""
 
@@ -348,9 +354,11 @@ def _begin_bout(n: int, b: int, robot: RobotTables, gaits: Gaits, starts: Starts
     for i in range(len(v)):
         v[i] = starts.qvel[b, i]
         engine.guess[n, i] = 0.0
-    if numbers.activations > 0:
-        for i in range(numbers.activations):
-            engine.act[n, i] = starts.act[b, i]
+    for i in range(numbers.activations):
+        engine.act[n, i] = starts.act[b, i]
+    for i in range(numbers.history):
+        engine.history[n, i] = starts.history[b, i]
+    engine.time[n] = 0.0  # delayed commands have times
     p, s = gaits.parameters[n], gaits.states[n]
     for k in range(gaits.values.shape[1]):
         gaits.values[n, k] = gaits.sets[0, b, k]

@@ -26,6 +26,7 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.records import aligned, new_records, record_of, record_values
 from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNoise, course_scene, target_table
+from nutmeg.model.scene import settled_history
 from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest, up_in
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
@@ -61,6 +62,8 @@ class CourseNumbers:
     """Address of its root's velocity in `qvel`."""
     activations: int
     """How many activations the model has."""
+    history: int
+    """How many numbers its delayed commands take."""
     sprint: int
     """The set of parameters for straight ways; 0 for none."""
     switch_cycles: int
@@ -211,7 +214,10 @@ class DeviceCourse:
     def _engine_arrays(self) -> EngineArrays:
         from nutmeg.learning.course_kernels import EngineArrays
 
-        names = ("qpos", "qvel", "ctrl", "act" if self.scene.setpoints.size else "ctrl", "qacc_warmstart")
+        # An array without elements has no address on a device, so another one stands in where it is not read.
+        act = "act" if self.scene.setpoints.size else "ctrl"
+        history = "history" if self.scene.history.size else "ctrl"
+        names = ("qpos", "qvel", "ctrl", act, history, "time", "qacc_warmstart")
         return EngineArrays(*(self.batch.kernel_array(name) for name in names))
 
     # What is walked, as records and arrays.
@@ -225,6 +231,7 @@ class DeviceCourse:
             root=table.root,
             root_rate=table.root_rate,
             activations=scene.setpoints.size,
+            history=scene.history.size,
             sprint=self._sets.index("sprint") if "sprint" in self._sets else 0,
             switch_cycles=max(round(SWITCH_SECONDS / CONTROL_CYCLE), 1),
             height=float(scene.start[table.root + 2]),
@@ -285,8 +292,10 @@ class DeviceCourse:
         start, first = noise.draw(standing, np.arange(count), [bout.rng for bout in bouts])
         state.fill(table, start)
         tilt = tilt_at_rest(up_in(state.qpos[:, table.root : table.root + 7]))
-        act = state.act if state.act.size else np.zeros((1, 1))
-        return Starts(state.qpos, state.qvel, act, tilt), first < 0.5
+        act, history = state.act if state.act.size else np.zeros((1, 1)), np.zeros((1, 1))
+        if scene.history.size:
+            history = np.array([settled_history(scene.model, command) for command in state.ctrl])
+        return Starts(state.qpos, state.qvel, act, history, tilt), first < 0.5
 
 
 @dataclass(frozen=True)
