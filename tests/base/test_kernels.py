@@ -83,3 +83,31 @@ def test_kernels_have_linear_algebra_although_scipy_linalg_is_loaded_only_by_who
     )
     ended = subprocess.run([sys.executable, "-W", "error", str(program)], check=False, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+
+
+WORLDS = """
+import numpy as np
+from nutmeg.base.kernels import for_each_world
+
+
+@for_each_world
+def fall(n, count, heights, speeds):
+    heights[n] += {} * speeds[n] * count
+
+
+heights = np.zeros(3)
+fall.run(2, heights, np.array([1.0, 2.0, 4.0]))
+print(*heights.tolist(), sum(fall._loop.stats.cache_hits.values()))
+"""
+
+
+def test_a_function_for_one_world_runs_over_all_of_them_and_is_kept_until_it_changes(tmp_path: Path) -> None:
+    def found(factor: int) -> list[float]:
+        (tmp_path / "worlds.py").write_text(WORLDS.format(factor))
+        command = [sys.executable, "-B", "worlds.py"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return [float(word) for word in ran.stdout.split()]
+
+    assert found(1) == [2.0, 4.0, 0.0, 0]
+    assert found(1) == [2.0, 4.0, 0.0, 1], "kept"
+    assert found(3) == [6.0, 12.0, 0.0, 0], "not kept, as another function is called now"

@@ -106,17 +106,24 @@ class ForEachWorld:
 
     def launch(self, stream: int, count: int, *arrays: object) -> None:
         """Starts `count` threads on a stream of a CUDA device, by its handle; the arrays are numba-cuda's."""
-        from numba import cuda
-
         if self._grid is None:
             self._grid = grid_of(self.one)
         blocks = -(-count // self.THREADS)
-        self._grid[blocks, self.THREADS, cuda.external_stream(stream)](count, arrays)
+        self._grid[blocks, self.THREADS, numba_cuda().external_stream(stream)](count, arrays)
 
 
 def for_each_world(one: Callable[..., None]) -> ForEachWorld:
     """What runs a function for one world over N of them, here or on a CUDA device."""
     return ForEachWorld(one)
+
+
+def numba_cuda() -> Any:  # noqa: ANN401 (a module)
+    """`numba.cuda`, of the package numba-cuda."""
+    if not hasattr(np, "row_stack"):
+        np.vstack = np.vstack  # type: ignore[attr-defined]  # numba-cuda 0.30 asks for it, numpy 2.5 has it no more
+    from numba import cuda
+
+    return cuda
 
 
 def _loop_over(one: Any) -> Callable[..., None]:  # noqa: ANN401 (compiled)
@@ -132,7 +139,7 @@ def _loop_over(one: Any) -> Callable[..., None]:  # noqa: ANN401 (compiled)
 
 def grid_of(one: Any) -> Any:  # noqa: ANN401 (compiled)
     """A CUDA kernel with a thread for each world; what it calls is compiled for the device as well."""
-    from numba import cuda
+    cuda = numba_cuda()
 
     def grid(count: int, arrays: tuple[Any, ...]) -> None:
         n = cuda.grid(1)

@@ -24,6 +24,7 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
+from nutmeg.base.kernels import numba_cuda
 from nutmeg.base.records import aligned, new_records, record_of, record_values
 from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNoise, course_scene, target_table
 from nutmeg.model.scene import settled_history
@@ -186,8 +187,7 @@ class DeviceCourse:
         """A group of arrays in the device's memory."""
         if not self.batch.on_cuda:
             return group
-        from numba import cuda
-
+        cuda = numba_cuda()
         arrays = {name: aligned(array) for name, array in group._asdict().items()}
         there = group._replace(**{name: cuda.to_device(array) for name, array in arrays.items()})
         if hasattr(group, "parameters"):

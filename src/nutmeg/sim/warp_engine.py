@@ -31,6 +31,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, MissingExtraError, ModelError, SimulationError
+from nutmeg.base.kernels import numba_cuda
 from nutmeg.model.export import as_dcmotor
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import printed_count
@@ -159,9 +160,7 @@ class WarpBatch:
         """The same array for kernels of `base.kernels`: numpy's here, numba-cuda's on a CUDA device."""
         if not self.on_cuda:
             return self.device_array(name).numpy()
-        from numba import cuda
-
-        return cuda.as_cuda_array(self.device_array(name))
+        return numba_cuda().as_cuda_array(self.device_array(name))
 
     @property
     def stream(self) -> int:
@@ -276,6 +275,12 @@ class WarpBatch:
                 f"{full} of {self.count} worlds had more contacts or constraints than there is room for on the device, "
                 "so their motion is wrong from here on. Simulate this scene on the processor, or reset these worlds."
             )
+
+    def ray(self, *_: object, **__: object) -> Any:  # noqa: ANN401 (as MuJoCo's batch)
+        """Refuses: sonars and distance sensors are for the processor."""
+        raise ModelError(
+            "sonars and distance sensors cast rays, which worlds on a GPU do not; read other sensors there."
+        )
 
     def get_model(self, world: int) -> mujoco.MjModel:  # noqa: ARG002 (parked robots have the same places in all)
         """The model of a world, for numbers that do not vary."""
