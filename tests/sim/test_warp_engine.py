@@ -19,14 +19,16 @@ from nutmeg.sim.worlds import StartState, Worlds, set_start_state
 MISSING = importlib.util.find_spec("mujoco_warp") is None
 installed = pytest.mark.skipif(MISSING, reason="mujoco_warp is not installed (pip install 'nutmeg-sim[gpu]')")
 CASES = [
-    ("nao-spark", "ideal", 1e-3),
-    ("nao-v6", "ideal", 1e-3),
-    ("nao-v6", "servo", 1e-3),
-    ("nao-v6", "motoflex", 1e-3),
-    ("ant", "ideal", 1e-3),
-    ("ers7", "ideal", 1e-3),
+    ("nao-spark", "ideal"),
+    ("nao-v6", "ideal"),
+    ("nao-v6", "servo"),
+    ("nao-v6", "motoflex"),
+    ("ant", "ideal"),
+    ("ers7", "ideal"),
 ]
-"""Robots and actuations, and how far a joint or the root may be off after ten cycles [rad or m]."""
+USUAL, TOUCHING = 2e-5, 2e-2
+"""How far a joint or the root may be off after a cycle from the same state [rad or m]: rounding to 32 bit, and where a
+foot touches a step sooner here than there."""
 
 
 def scene_of(robot: str, actuation: str = "ideal", *, ball: str = "none") -> Scene:
@@ -37,21 +39,24 @@ def scene_of(robot: str, actuation: str = "ideal", *, ball: str = "none") -> Sce
 
 @installed
 @pytest.mark.slow
-@pytest.mark.parametrize(("robot", "actuation", "tolerance"), CASES)
-def test_states_are_those_of_mujoco(robot: str, actuation: str, tolerance: float) -> None:
+@pytest.mark.parametrize(("robot", "actuation"), CASES)
+def test_a_cycle_from_the_same_state_ends_as_mujocos(robot: str, actuation: str) -> None:
     scene = scene_of(robot, actuation)
-    both = [Worlds(scene, 2), Worlds(scene, 2, device="warp-cpu")]
-    rng = np.random.default_rng(5)
-    table = both[0].robots[0].table
-    position = np.array(table.drives) == "position"
-    for _ in range(10):
+    here, there = Worlds(scene, 2), Worlds(scene, 2, device="warp-cpu")
+    rng, table = np.random.default_rng(5), here.robots[0].table
+    position, off = np.array(table.drives) == "position", []
+    for _ in range(15):
+        for name in ("qpos", "qvel", "act", "history", "time", "qacc_warmstart"):
+            there.batch.bind(name)[:] = here.batch.bind(name)
         sway = rng.normal(0.0, 0.1, (2, len(table.motors)))
-        for worlds in both:
+        for worlds in (here, there):
             worlds.robots[0].command = np.where(position, worlds.robots[0].start, 0.0) + sway
             worlds.advance(0.02)
-        np.testing.assert_allclose(both[1].qpos, both[0].qpos, atol=tolerance)
-    assert np.abs(both[0].qpos - scene.start).max() > 10 * tolerance, "the robot has moved"
-    assert not both[1].diverged().any()
+        off.append(np.abs(there.qpos - here.qpos).max(axis=1))
+    assert np.quantile(off, 0.8) < USUAL
+    assert np.max(off) < TOUCHING
+    assert np.abs(here.qpos - scene.start).max() > 0.05, "the robot has moved"
+    assert not there.diverged().any()
 
 
 @installed

@@ -38,7 +38,7 @@ from nutmeg.sim.worlds import StateArrays, steps_in
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.learning.course_kernels import Bouts, EngineArrays, Gaits, RobotTables, Starts
     from nutmeg.learning.courses import Bout
     from nutmeg.model.scene import Scene
@@ -117,6 +117,7 @@ class DeviceCourse:
         self._shapes: Any = None
         self.arguments: tuple[Any, ...] = ()
         self._graph: Any = None
+        self._order = np.zeros(0, np.intp)
 
     def walk(self, bouts: Sequence[Bout], noise: StartNoise) -> BoutResults:
         """Walks all bouts, several one after the other in a world if there are more of them than worlds."""
@@ -129,6 +130,8 @@ class DeviceCourse:
 
     def begin(self, bouts: Sequence[Bout], noise: StartNoise) -> int:
         """Puts bouts on the device; returns how many cycles they take at most."""
+        self._order = in_turn([bout.trajectory.seconds for bout in bouts], self.count)
+        bouts = [bouts[row] for row in self._order]
         sets, course = self._walks(bouts), self._bouts(bouts)
         starts, swing = self._starts(bouts, noise)
         course.whole[2] = swing
@@ -143,8 +146,7 @@ class DeviceCourse:
             _, gaits, old_course, old_starts, _ = self.arguments
             self._refill((gaits.sets, *old_course, *old_starts), (sets, *course, *starts))
         self.batch.forget_overflow()
-        rounds = -(-len(bouts) // self.count)
-        return rounds * (int(course.table["cycles"].sum(axis=1).max()) + 1)
+        return -(-len(bouts) // self.count) * (int(course.table["cycles"].sum(axis=1).max()) + 1)
 
     def some_cycles(self) -> None:
         """Some control cycles: the first time as they are, which compiles; then as a graph, where there are graphs."""
@@ -179,7 +181,8 @@ class DeviceCourse:
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return BoutResults(gained, lost, whole[4] == 1, whole[3] * CONTROL_CYCLE, None)
+        back = np.argsort(self._order)
+        return BoutResults(gained[back], lost[back], whole[4, back] == 1, whole[3, back] * CONTROL_CYCLE, None)
 
     # Memory: numpy arrays where the device is this processor, arrays of numba-cuda on a GPU.
 
@@ -296,6 +299,17 @@ class DeviceCourse:
         if scene.history.size:
             history = np.array([settled_history(scene.model, command) for command in state.ctrl])
         return Starts(state.qpos, state.qvel, act, history, tilt), first < 0.5
+
+
+def in_turn(seconds: Sequence[float], count: int) -> Indices:
+    """The order of bouts in which `count` worlds, of which the n-th walks bout n, n + count, ..., end together.
+
+    Long ones come first, and every second round goes the other way round: who had a long one gets a short one.
+    """
+    order = np.argsort(-np.asarray(seconds), kind="stable")
+    for start in range(count, len(order) - count + 1, 2 * count):
+        order[start : start + count] = order[start : start + count][::-1]
+    return order
 
 
 @dataclass(frozen=True)
