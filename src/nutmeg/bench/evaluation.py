@@ -507,40 +507,41 @@ DEVICE_TARGET = 0.7
 """Promised share of the speed of `mujoco_warp` alone."""
 GENERATION_TARGET = 4.0
 """Promised time of a generation of 512 candidates from four starts [s]."""
+MAX_TURNS = 12
+"""The most turns of ten cycles: their commands are kept on the device."""
 
 
 def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row]:
-    """Steps a second of `count` worlds in which robots walk; a turn has as many cycles as fit into some seconds."""
+    """Steps a second of `count` worlds in which robots walk, over about some seconds of the device's time."""
     from nutmeg.learning.device_bouts import CYCLES_PER_GRAPH, DeviceCourse
     from nutmeg.sim.warp_engine import WarpBatch
 
     walk, scene = read_walk("initial"), course_scene("nao-spark", native=True)
     course = DeviceCourse(scene, WarpBatch(scene, count, device), tuple(walk.sets))
-    batch, noise = course.batch, StartNoise()
-    far = Trajectory(name="far", target=(Target(to=(60.0, 0.0), seconds=120.0),))
-    bouts = [Bout(walk, far, np.random.default_rng(n)) for n in range(count)]
-    course.begin(bouts, noise)
+    batch, far = course.batch, Trajectory(name="far", target=(Target(to=(60.0, 0.0), seconds=120.0),))
+
+    def begin() -> None:
+        course.begin([Bout(walk, far, np.random.default_rng(n)) for n in range(count)], StartNoise())
+
+    begin()
     course.some_cycles()  # compiles and records
-    batch.synchronize()
-    turns = max(round(seconds / _timed(course.some_cycles, batch, 1)), 1)
+    turns = min(max(round(seconds / _timed([course.some_cycles], batch)), 1), MAX_TURNS)
+    begin()
+    walked = _timed([course.some_cycles] * turns, batch)
     # Once more from the start, to take down what the walk commands in each cycle.
-    bouts = [Bout(walk, far, np.random.default_rng(n)) for n in range(count)]
-    course.begin(bouts, noise)
+    begin()
     commands = []
-    for _ in range(CYCLES_PER_GRAPH):
+    for _ in range(turns * CYCLES_PER_GRAPH):
         course.control()
         commands.append(batch.copied("ctrl"))
         batch.steps_on_device(course.steps)
-
-    def bare() -> None:
-        for command in commands:
-            batch.overwrite("ctrl", command)
-            batch.steps_on_device(course.steps)
-
-    walked = _timed(course.some_cycles, batch, turns)
-    bare()
-    graph = batch.record(bare) if batch.on_cuda else None
-    plain = _timed((lambda: batch.replay(graph)) if graph else bare, batch, turns)
+    begin()
+    course.control()  # puts the robots to their starts
+    bare = [
+        _replay(batch, commands[turn * CYCLES_PER_GRAPH : (turn + 1) * CYCLES_PER_GRAPH], course.steps)
+        for turn in range(turns)
+    ]
+    plain = _timed(bare, batch)
     steps = count * turns * CYCLES_PER_GRAPH * course.steps
     return [
         Row(
@@ -554,12 +555,26 @@ def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row
     ]
 
 
-def _timed(work: Callable[[], None], batch: WarpBatch, turns: int) -> float:
+def _replay(batch: WarpBatch, commands: Sequence[object], steps: int) -> Callable[[], None]:
+    """Steps of the engine alone under recorded commands, recorded as a graph where there are graphs."""
+
+    def work() -> None:
+        for command in commands:
+            batch.overwrite("ctrl", command)
+            batch.steps_on_device(steps)
+
+    if not batch.on_cuda:
+        return work
+    graph = batch.record(work)
+    return lambda: batch.replay(graph)
+
+
+def _timed(turns: Sequence[Callable[[], None]], batch: WarpBatch) -> float:
     """How long the device takes for some turns [s]."""
     batch.synchronize()
     start = time.perf_counter()
-    for _ in range(turns):
-        work()
+    for turn in turns:
+        turn()
     batch.synchronize()
     return time.perf_counter() - start
 
