@@ -357,16 +357,16 @@ class _Believer:
 
     def __init__(self, seed: int, size: Scale, *, shaken: bool) -> None:
         self._rng = np.random.default_rng([seed, shaken])
-        self.senses = CameraSenses(load_field(FIELD_NAME), load_eyes("nao"), rng=self._rng)
+        self.senses = CameraSenses(load_field(FIELD_NAME), load_eyes("nao"))
         self._sway, self._noise = (size.sway, size.noise) if shaken else (0.0, 0.0)
 
     def follow(self, frame: Frame) -> Floats:
         """(5,) pose, spread of the place and of the heading."""
-        self.senses.filter.move(frame.odometry, upright=frame.upright)
+        self.senses.walk(frame.odometry, upright=frame.upright)
         if frame.upright:
             yaw, pitch = frame.head + self._sway * self._rng.standard_normal(2)
             images = {name: self._noisy(image) for name, image in frame.images.items()}
-            self.senses.look(images, (float(yaw), float(pitch)), Side.LEFT, frame.time)
+            self.senses.look(images, (float(yaw), float(pitch)), Side.LEFT)
         pose = self.senses.pose
         return np.array([pose.x, pose.y, pose.heading, pose.spread, pose.heading_spread])
 

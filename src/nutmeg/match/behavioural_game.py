@@ -26,9 +26,9 @@ from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
 from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
-from nutmeg.match.players.tracking.batch_filters import arrives
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.filters import arrives
 from nutmeg.match.players.tracking.records import belief_of
+from nutmeg.match.players.tracking.tracker import SymbolicSenses
 from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules.book import pitch_of
 from nutmeg.match.rules.fouls import penalised
@@ -38,7 +38,6 @@ from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, eyes_names, load_eyes
 from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
-from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam_player
 from nutmeg.match.worlds.physical.hearing import checked_message
@@ -150,7 +149,6 @@ class BehaviourGame(BaseGame):
         seeds = np.array([seed % 2**64], np.uint64)
         self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
         self.senses = SymbolicSenses(self.eyes, self.world)
-        self._sonar = Sonar(self.eyes, ground, count=1)
         self._wishes: Bools | None = None
         self._said: dict[int, str] = {}
         self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
@@ -211,7 +209,6 @@ class BehaviourGame(BaseGame):
         self.world.step()
         self._judge(self.world.facts(MATCH, wants_pass=self._wishes))
         self.senses.update(ALL_MATCHES)
-        self._sonar.listen(self.world.state)
         heard = deliver(
             self._said, self.world.state, MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
         )
@@ -246,7 +243,7 @@ class BehaviourGame(BaseGame):
         ahead, left, turn = state.odometry[MATCH, slot].tolist()
         yaw, pitch = state.head[MATCH, slot].tolist()
         posture = int(state.posture[MATCH, slot])
-        sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
+        sonar_left, sonar_right = np.nan_to_num(self.senses.sonar.answers[MATCH, slot], nan=np.inf).tolist()
         record, time = self.senses.beliefs[MATCH, slot : slot + 1].copy(), self.time
 
         def believe() -> Belief:

@@ -28,7 +28,7 @@ from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
 from nutmeg.match.players.tactics.records import ground_of, new_memories
 from nutmeg.match.players.tactics.strategies import Strategy, strategy
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Event, SwapEnds
 from nutmeg.match.rules.fouls import penalised

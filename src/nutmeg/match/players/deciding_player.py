@@ -45,8 +45,8 @@ from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, enco
 from nutmeg.match.players.request import Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
 from nutmeg.match.players.tactics.tactician import strategy_decide
+from nutmeg.match.players.tracking.league_sight import head_frame, spot
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
-from nutmeg.match.players.tracking.localisation import head_frame, spot
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.settings import load_behaviour

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.records import new_records
-from nutmeg.match.players.tracking.batch_tracker import Tracker, landmark_table
+from nutmeg.match.players.tracking.tracker import Tracker, landmark_table
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
