@@ -351,8 +351,8 @@ def track_one(
     parts: Records[LinePart],
     table: LandmarkTable,
     settings: Records[TrackerNumbers],
-) -> None:
-    """Takes a cycle of one player into its mind (1,): its odometry, and what it sees.
+) -> bool:
+    """Takes a cycle of one player into its mind (1,): its odometry, and what it sees; whether it knows where it is.
 
     Args:
         minds: (1,), written.
@@ -366,6 +366,9 @@ def track_one(
     _move(minds[0], motion, settings[0])
     _see(minds[0], own, _View(seen, parts, table), settings[0])
     _update_belief(minds[0], own)
+    belief, numbers = minds[0].belief, settings[0]
+    inside: bool = abs(belief.x) < numbers.reach_x and abs(belief.y) < numbers.reach_y
+    return inside and not _is_lost(minds[0], numbers.settings)
 
 
 @unchecked

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import CONTROL_CYCLE
-from nutmeg.base.records import new_records, record_values
+from nutmeg.base.kernels import kernel
+from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.match.players.tracking.filters import (
-    LOST_HEADING_VARIANCE,
     STILL,
     LandmarkRecord,
     LandmarkTable,
@@ -240,6 +241,8 @@ class LeagueTracker:
         self._no_things, self._no_parts = new_records(SightingRecord, 0), new_records(LinePart, 0)
         self._codes = {name: row for row, name in enumerate(self._names)} | {"B": BALL_CODE}
         self._ends, self._time, self._known_at = Ends(), -math.inf, -math.inf
+        self.known = False
+        """Whether the player knows where it is."""
         self.record = new_records(BeliefRecord, 1)
         """(1,) what the player believes, as compiled tactics get it; written by every update."""
 
@@ -247,13 +250,6 @@ class LeagueTracker:
     def side(self) -> Side | None:
         """The side the own team plays from now; None before it is told."""
         return self._ends.side
-
-    @property
-    def known(self) -> bool:
-        """Whether the player knows where it is."""
-        pose, me, numbers = self.minds["pose"], self.minds["belief"], self._numbers[0]
-        sure = pose["misfit"][0] <= self.settings.lost and pose["tt"][0] < LOST_HEADING_VARIANCE
-        return bool(sure and abs(me["x"][0]) < numbers.reach_x and abs(me["y"][0]) < numbers.reach_y)
 
     def update(self, percept: Percept, odometry: tuple[float, float, float], *, upright: bool) -> Belief:
         """Takes a percept; to be called every cycle.
@@ -272,24 +268,27 @@ class LeagueTracker:
         minds["belief"]["upright"] = upright
         motion = self._motion(odometry, turn_attitude(self._attitudes, percept.gyro, step, upright), upright, step)
         if percept.sight is None:
-            track_one(minds, own, motion, self._no_things, self._no_parts, self._table, self._numbers)
+            nothing = self._no_things, self._no_parts
+            self.known = track_one(minds, own, motion, *nothing, self._table, self._numbers)
         else:
             yaw, pitch = percept.angles[:2].tolist()
             camera = head_frame(math.radians(yaw), math.radians(pitch))
             image = self._image(percept.sight)
-            if not read_sight(self._attitudes, image, camera, percept.acc, sight):
+            level = read_sight(self._attitudes, image, camera, percept.acc, sight)
+            if not level:
                 minds["pose"]["misfit"] = 1.0
             things, parts = sight.things[: sight.counts[0]], sight.parts[: sight.counts[1]]
-            track_one(minds, own, motion, things, parts, self._table, self._numbers)
-            if not self.known and self._time - self._known_at < BUMP_AGE:
+            self.known = track_one(minds, own, motion, things, parts, self._table, self._numbers)
+            if level and not self.known and self._time - self._known_at < BUMP_AGE:
                 # It may only have been pushed: with a wide spread, what is seen may fit, linearised anew each time.
                 for _ in range(3):
                     widen_pose(minds, BUMP_DISTANCE, BUMP_ANGLE, BUMP_SLIP)
-                    track_one(minds, own, STILL, things, parts, self._table, self._numbers)
+                    self.known = track_one(minds, own, STILL, things, parts, self._table, self._numbers)
             turn_heading(self._attitudes, float(minds["belief"]["heading"][0]))
             if self.known:
                 self._look_for_ball(image, camera)
-        return self._believe()
+        _tell_belief(minds, self.record, self._ends.sign, self.known)
+        return belief_of(self.record, self._time)
 
     def _motion(self, odometry: tuple[float, float, float], turn: float, upright: bool, step: float) -> Motion:
         """The odometry of a cycle, of which the turn is the gyroscope's, rad."""
@@ -339,21 +338,6 @@ class LeagueTracker:
             if is_in_view(self._attitudes, camera, dx, dy, self._radius):
                 lose_ball(self.minds, GONE_DEVIATION)
 
-    def _believe(self) -> Belief:
-        """What follows from the filters, in the team's frame."""
-        self.record[:] = self.minds["belief"]
-        one = self.record[0]
-        one.spread = math.hypot(one.spread, CAMERA_MISPLACEMENT)
-        if not self.known:
-            one.spread, one.heading_spread = max(one.spread, LOST_DEVIATION), math.pi
-        if self._ends.sign < 0:
-            one.heading -= math.copysign(math.pi, one.heading)
-            for name in ("x", "y", "ball_x", "ball_y", "ball_vx", "ball_vy"):
-                self.record[name] *= -1.0
-            for name in ("x", "y"):
-                self.record["others"][name] *= -1.0
-        return belief_of(self.record, self._time)
-
     def hear_mate(
         self, number: int, place: Sequence[float] | Floats, ball_place: Sequence[float] | Floats | None, age: float
     ) -> None:
@@ -375,6 +359,22 @@ class LeagueTracker:
     def beamed(self, x: float, y: float) -> None:
         """The player asks, with its answer to the last percept, to be put at a place in the team's frame."""
         self._ends.beamed(x, y, now=self._time)
+
+
+@kernel
+def _tell_belief(minds: Records[MindRecord], records: Records[BeliefRecord], sign: int, known: bool) -> None:
+    """Writes the belief of a player (1,) as its team sees the pitch: turned round if the sign is -1."""
+    records[0] = minds[0].belief
+    belief = records[0]
+    belief.spread = math.hypot(belief.spread, CAMERA_MISPLACEMENT)
+    if not known:
+        belief.spread, belief.heading_spread = max(belief.spread, LOST_DEVIATION), math.pi
+    if sign < 0:
+        belief.x, belief.y, belief.heading = -belief.x, -belief.y, wrap_angle_exactly(belief.heading + math.pi)
+        belief.ball_x, belief.ball_y = -belief.ball_x, -belief.ball_y
+        belief.ball_vx, belief.ball_vy = -belief.ball_vx, -belief.ball_vy
+        for k in range(2 * MAX_PLAYERS):
+            belief.others[k].x, belief.others[k].y = -belief.others[k].x, -belief.others[k].y
 
 
 def _named_landmarks(field: FieldSettings) -> LandmarkTable:

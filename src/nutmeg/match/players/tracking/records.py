@@ -97,5 +97,6 @@ def belief_of(records: Records[BeliefRecord], time: float) -> Belief:
 
 
 def _others(records: Records[OtherRecord]) -> Others:
-    places = np.stack([records["x"], records["y"]], axis=-1)
+    places = np.empty((len(records), 2))
+    places[:, 0], places[:, 1] = records["x"], records["y"]
     return Others(places=places, ages=records["age"].copy(), fallen=records["lies"].copy())
