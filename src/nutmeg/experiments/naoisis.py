@@ -12,8 +12,8 @@
 | 7 | what a robot believes about its opponent: seen, out of sight, and corrected by sonar |
 | 8 | moments of a match, with the pictures of one player's upper camera |
 
-Figure 7's correction is made here: the built-in tracker does not use sonar yet. The opponent is put onto the axis of a
-sonar that answers, at the distance that it says, while no camera shows it.
+Figure 7 shows what the built-in tracker believes, with its sonars and without. A sonar that answers moves the opponent
+to the distance that it says, in a direction within its cone, while no camera shows it.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from nutmeg.experiments.experiment import (
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.tactics.tactician import strategy_decide
+from nutmeg.match.players.tracking.tracker import Tracker
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.rules.slots import slot_of
+from nutmeg.match.rules.slots import side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
@@ -455,7 +455,7 @@ def figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
     grid[3].legend(fontsize=7)
     _save(figure, path)
     ends = {which: np.array([run[f"{which}_error"][-1] for run in runs]) for which in ("seen", "sonar")}
-    early = [float(np.mean(run["seen_error"][:LOOKING_CYCLES])) for run in runs]
+    early = [float(np.nanmean(run["seen_error"][:LOOKING_CYCLES])) for run in runs]
     return [
         Claim(what="figure 7a: error of the belief while seen", ours=Estimate.of(early), most=0.15, unit="m"),
         Claim(what="figure 7b: error out of sight", ours=Estimate.of(ends["seen"]), least=0.15, unit="m"),
@@ -466,7 +466,8 @@ def figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
 LOOKING_CYCLES = 6
 """How many cycles the observer looks at its opponent before it looks away."""
 BELIEF_CYCLES = 26
-ROBOT_KINDS = (ObjectKind.OPPONENT, ObjectKind.ROBOT)
+SENSES = ("seen", "sonar")
+"""What the observer has: eyes alone, or eyes and sonars."""
 
 
 def _beliefs(seed: int) -> dict[str, Any]:
@@ -476,42 +477,31 @@ def _beliefs(seed: int) -> dict[str, Any]:
     eyes, field = load_eyes("nao"), load_field(FIELD_NAME)
     vision = Vision(eyes, field, ball_radius=world.ball_radius, count=1)
     sonar = Sonar(eyes, field, count=1)
+    trackers = {which: Tracker(eyes, field, ball_radius=world.ball_radius, rolling=0.0, count=1) for which in SENSES}
+    for tracker in trackers.values():
+        tracker.placed(0, PINK, np.array(observer))
     world.orders.legs[0, BLUE], world.orders.wish[0, BLUE] = Legs.WALK, (0.2, 0.0, 0.0)
-    found: dict[str, list[Any]] = {"truth": [], "seen": [], "sonar": []}
-    seen = believed = np.array(observer[:2])
+    found: dict[str, list[Any]] = {"truth": [], **{which: [] for which in SENSES}}
     for cycle in range(BELIEF_CYCLES):
         if cycle == LOOKING_CYCLES:  # the head turns as far to the side as it can
             world.orders.look[0, PINK] = math.radians(110), 0.0
         if cycle >= BELIEF_CYCLES - 8:
             world.orders.legs[0, BLUE] = Legs.STAND
         world.step()
-        robots = [one for one in vision.see(world.state).of(0, PINK) if one.kind in ROBOT_KINDS]
-        if robots:  # cameras tell directions better than sonars do
-            seen = believed = _placed(observer, robots[0].distance, robots[0].bearing)
-        else:
-            believed = _corrected(observer, believed, sonar.listen(world.state)[0, PINK], eyes.bodies.width / 2)
+        seen, heard = vision.see(world.state), sonar.listen(world.state)
         found["truth"].append(world.state.pose[0, BLUE].copy())
-        found["seen"].append(seen)
-        found["sonar"].append(believed)
+        for which, tracker in trackers.items():
+            tracker.update(world.state, seen, sonar=heard if which == "sonar" else None)
+            found[which].append(_believed_opponent(tracker, PINK))
     truth = np.array(found["truth"])
-    errors = {f"{w}_error": np.hypot(*(np.array(found[w]) - truth[:, :2]).T) for w in ("seen", "sonar")}
+    errors = {f"{w}_error": np.hypot(*(np.array(found[w]) - truth[:, :2]).T) for w in SENSES}
     return {"observer": observer, **found, **errors}
 
 
-def _placed(pose: tuple[float, float, float], distance: float, bearing: float) -> Floats:
-    x, y, heading = pose
-    return np.array([x + distance * math.cos(heading + bearing), y + distance * math.sin(heading + bearing)])
-
-
-def _corrected(pose: tuple[float, float, float], believed: Floats, answers: Floats, radius: float) -> Floats:
-    """A belief after the left and right sonar have answered (NaN for no answer)."""
-    angle = math.radians(load_eyes("nao").sonar.angle_degrees)
-    heard = [(answer, way) for answer, way in zip(answers, (angle, -angle), strict=True) if math.isfinite(answer)]
-    if not heard:
-        return believed
-    # Both answer for what is straight ahead of the robot.
-    bearing = float(np.mean([way for _, way in heard]))
-    return _placed(pose, float(min(answer for answer, _ in heard)) + radius, bearing)
+def _believed_opponent(tracker: Tracker, slot: int) -> Floats:
+    """(2,) where a player believes the opponent of which it knew last; on the pitch, m."""
+    opponents = tracker.belief(0, slot, 0.0).opponents
+    return np.asarray(side_of_slot(slot).sign * opponents.places[int(np.argmin(opponents.ages))])
 
 
 # Figure 8

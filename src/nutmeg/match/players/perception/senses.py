@@ -27,8 +27,8 @@ from nutmeg.match.players.perception.colours import Colour, colour_of, find_blob
 from nutmeg.match.players.perception.lines import find_crossings, find_line_points
 from nutmeg.match.players.perception.objects import find_ball, find_posts, find_robots
 from nutmeg.match.players.perception.pictures import Picture
-from nutmeg.match.players.tracking.filters import STILL, LinePart, MindRecord, track_one, walk_one
-from nutmeg.match.players.tracking.records import belief_of
+from nutmeg.match.players.tracking.filters import track_one, walk_one
+from nutmeg.match.players.tracking.records import STILL, LinePart, MindRecord, belief_of
 from nutmeg.match.players.tracking.tracker import (
     PLACED_SPREAD,
     blank_mind,

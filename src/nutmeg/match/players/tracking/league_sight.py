@@ -33,7 +33,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.base.records import Records, new_records
-from nutmeg.match.players.tracking.filters import LinePart
+from nutmeg.match.players.tracking.records import LinePart
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.vision import SightingRecord

@@ -24,20 +24,7 @@ from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.kernels import kernel
 from nutmeg.base.records import Records, new_records, record_values
-from nutmeg.match.players.tracking.filters import (
-    STILL,
-    LandmarkRecord,
-    LandmarkTable,
-    LinePart,
-    MindRecord,
-    Motion,
-    TrackerNumbers,
-    hear_ball,
-    hear_mate,
-    lose_ball,
-    track_one,
-    widen_pose,
-)
+from nutmeg.match.players.tracking.filters import hear_ball, hear_mate, lose_ball, track_one
 from nutmeg.match.players.tracking.league_sight import (
     BALL_CODE,
     LEFT_NOISE,
@@ -53,7 +40,18 @@ from nutmeg.match.players.tracking.league_sight import (
     turn_attitude,
     turn_heading,
 )
-from nutmeg.match.players.tracking.records import BeliefRecord, belief_of
+from nutmeg.match.players.tracking.localisation import widen_pose
+from nutmeg.match.players.tracking.records import (
+    STILL,
+    BeliefRecord,
+    LandmarkRecord,
+    LandmarkTable,
+    LinePart,
+    MindRecord,
+    Motion,
+    TrackerNumbers,
+    belief_of,
+)
 from nutmeg.match.players.tracking.tracker import blank_mind
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam, mode_named
@@ -183,9 +181,10 @@ LEAGUE_SETTINGS = TrackerSettings(
     lost=0.25,
     uses_sonar=False,
     slip_floor=0.02,
-    slip_share=0.3,
+    slip_share=0.1,
     slip_fallen=0.4,
     slip_time=0.5,
+    ball_sway=0.006,
     ball_memory=3.0,
     ball_doubts=0,
     kick_speed=3.0,

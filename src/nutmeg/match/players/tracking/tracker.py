@@ -21,18 +21,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.records import new_records, record_values
-from nutmeg.match.players.tracking.filters import (
+from nutmeg.match.players.tracking.filters import refresh_belief, share_beliefs, track_all
+from nutmeg.match.players.tracking.records import (
     LandmarkRecord,
     LandmarkTable,
     LinePart,
     MindRecord,
     Observations,
     TrackerNumbers,
-    refresh_belief,
-    share_beliefs,
-    track_all,
+    belief_of,
 )
-from nutmeg.match.players.tracking.records import belief_of
 from nutmeg.match.rules.decisions import MovePlayer
 from nutmeg.match.rules.slots import SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, goals_differ, landmarks_of

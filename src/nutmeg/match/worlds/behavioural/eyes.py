@@ -202,6 +202,8 @@ class TrackerSettings:
     """The same of one that falls, lies or gets up, m/s."""
     slip_time: float = 0.5
     """How long a slip lasts, s."""
+    ball_sway: float = 0.0
+    """Deviation of the ball's place that each cycle adds because the trunk sways, which odometry does not tell, m."""
     ball_memory: float = 1.5
     """A ball that was not seen for this long may be anywhere, s."""
     ball_doubts: int = 1
