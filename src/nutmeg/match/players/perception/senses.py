@@ -69,10 +69,8 @@ BLUE_TEAM = Side.LEFT
 
 ROW_DEVIATION = 2.5
 """Deviation of places in a picture, rows: half a pixel, and what the trunk sways unnoticed."""
-LINE_DEVIATION = 0.06
-"""Deviation of a point from its line, beside what that makes on the ground, m."""
-LINE_TRUST = 0.15
-"""For how much of an independent measurement each point on a line counts: they come in crowds that err together."""
+LINE_DEVIATION, LINE_ROWS = 0.05, 2.0
+"""Deviation of a point from its line, m, beside that of its place in the picture, rows."""
 MAX_LINE_POINTS = 60
 """Points on lines that are taken from one cycle's pictures."""
 POST_SHARE = 0.05
@@ -209,7 +207,7 @@ class CameraSenses:
         parts = new_records(LinePart, len(points))
         parts["ahead"] = parts["other_ahead"] = points[:, 0]
         parts["left"] = parts["other_left"] = points[:, 1]
-        spread = np.hypot(LINE_DEVIATION, ROW_DEVIATION * points[:, 2]) / math.sqrt(LINE_TRUST)
+        spread = np.hypot(LINE_DEVIATION, LINE_ROWS * points[:, 2])
         parts["spread"] = parts["other_spread"] = spread
         return parts
 

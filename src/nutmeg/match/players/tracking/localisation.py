@@ -9,10 +9,10 @@ compared with all lines of the pitch in the same way, and measures the distance 
 measure the heading alone.
 
 **Relocation**: a player who sees too much that fits nothing is lost. A crossing whose direction is seen says where the
-player is if one knows which crossing it is; so do two posts, and a post and the direction of a line. Each possibility
-is a hypothesis of the pose, and fits the landmarks and lines in view more or less. The best is taken if it fits well
-and clearly better than every other one elsewhere; a picture that leaves a choice (both ends of the pitch look alike
-where no goal is seen) leaves the player lost.
+player is if one knows which crossing it is; so do two posts, and a post and the direction of a line; and the player may
+be at the same place of the other half. Each possibility is a hypothesis of the pose, and fits the landmarks and lines
+in view more or less. The best is taken if it fits well and clearly better than every other one elsewhere; a picture
+that leaves a choice (both ends of the pitch look alike where no goal is seen) leaves the player lost.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ LOST_HEADING_VARIANCE = 1.0
 """Variance of a heading that is too uncertain for small corrections, rad^2."""
 MIN_RELOCATION_FIT = 1.8
 """How many landmarks a new pose must fit, less what they are off."""
+HEADING_TRIES = 60
+"""How many headings are tried with a post and points on lines."""
 OTHER_POSE_DISTANCE = 0.5
 """Poses farther apart than this are different ones, m."""
 OTHER_POSE_ANGLE = 0.5
@@ -340,8 +342,9 @@ def _see_lines(mind: MindRecord, parts: Records[LinePart], lines: Floats) -> Non
             nx, ny = _normal(lines[which])
             off = nx * (lines[which, 0] - belief.x - zx) + ny * (lines[which, 1] - belief.y - zy)
             _take(mind, nx, ny, zx * ny - zy * nx, off, spread * spread)
-    if points >= MIN_MISFIT_POINTS:
-        pose.misfit += LINES_MISFIT_SHARE * ((1.0 if 2 * misfits > points else 0.0) - pose.misfit)
+    # Lines that fit say little, since a pitch looks the same from its other end.
+    if points >= MIN_MISFIT_POINTS and 2 * misfits > points:
+        pose.misfit += LINES_MISFIT_SHARE * (1.0 - pose.misfit)
 
 
 @inlined
@@ -396,6 +399,8 @@ def _relocate(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> boo
     """Looks for a new pose in what is seen, and takes it if there is one; whether there is."""
     belief, pose, seen, table = mind.belief, mind.pose, view.seen, view.table
     best = _PoseGuess(0.0, 0.0, 0.0, -math.inf, -math.inf)
+    # The pitch looks the same from its other end but for the goals.
+    best = _judge_pose(best, -belief.x, -belief.y, wrap_angle_exactly(belief.heading + math.pi), belief, view, numbers)
     for i in range(len(seen)):
         sighting = seen[i]
         if sighting.kind < ObjectKind.OWN_POST:
@@ -443,7 +448,7 @@ def _try_pairs(
 def _try_lines(
     best: _PoseGuess, i: int, c: int, belief: BeliefRecord, view: PitchView, numbers: TrackerNumbers
 ) -> _PoseGuess:
-    """Tries the four poses in which sighting i is post c, and the longest line is along or across the pitch."""
+    """Tries poses in which sighting i is post c, and the longest line in view is along or across the pitch."""
     longest, angle = 0.0, 0.0
     for k in range(len(view.parts)):
         part = view.parts[k]
@@ -451,10 +456,11 @@ def _try_lines(
         length = math.hypot(ahead, left)
         if length > longest:
             longest, angle = length, math.atan2(left, ahead)
-    if longest > 0.0:
-        for quarter in range(4):
-            heading = wrap_angle_exactly(0.5 * math.pi * quarter - angle)
-            best = _try_pose(best, heading, i, c, belief, view, numbers)
+    # Points alone have no direction: all headings are tried.
+    tries = 4 if longest > 0.0 else HEADING_TRIES if len(view.parts) >= MIN_MISFIT_POINTS else 0
+    for k in range(tries):
+        heading = wrap_angle_exactly(2.0 * math.pi * k / tries - angle)
+        best = _try_pose(best, heading, i, c, belief, view, numbers)
     return best
 
 
@@ -466,6 +472,20 @@ def _try_pose(
     sighting, landmark = view.seen[i], view.table.landmarks[c]
     way = heading + sighting.bearing
     x, y = landmark.x - sighting.distance * math.cos(way), landmark.y - sighting.distance * math.sin(way)
+    return _judge_pose(best, x, y, heading, belief, view, numbers)
+
+
+@kernel
+def _judge_pose(
+    best: _PoseGuess,
+    x: float,
+    y: float,
+    heading: float,
+    belief: BeliefRecord,
+    view: PitchView,
+    numbers: TrackerNumbers,
+) -> _PoseGuess:
+    """The better one of the best pose so far and another one, and how well the best of all others elsewhere fits."""
     if abs(x) > numbers.reach_x or abs(y) > numbers.reach_y:
         return best
     fit = -numbers.prior_penalty * math.hypot(x - belief.x, y - belief.y)
