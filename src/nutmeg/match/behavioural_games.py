@@ -65,7 +65,7 @@ class MatchResult:
     falls: tuple[int, int]
     fouls: tuple[int, int]
     time: float
-    """Game time, s."""
+    """The game time that was played, s."""
     over: bool
     """Whether it was played to its end."""
 
@@ -277,7 +277,7 @@ class Watch(NamedTuple):
     """What is kept of M matches to know when the referee must be asked."""
 
     clocks: Records[RefereeClock]
-    """(M,)."""
+    """(M,) one for each match."""
     low: Bools
     """(M, 22) who was not standing one cycle ago."""
     place: Floats

@@ -59,25 +59,25 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found", "FoundPost", "FoundRobot")
 
-SAME_OBJECT_DISTANCE = 0.35
+_SAME_OBJECT_DISTANCE = 0.35
 """Things of a kind that both cameras show nearer to each other than this are one, m and as a share of the distance."""
-BALL_DECELERATION = 0.25
+_BALL_DECELERATION = 0.25
 """How a ball slows down that the player tracks, m/s^2."""
-BLUE_TEAM = Side.LEFT
+_BLUE_TEAM = Side.LEFT
 """The team with blue waistbands; those of the other one are pink (`worlds.behavioural.cameras`)."""
 
 
 ROW_DEVIATION = 2.5
 """Deviation of places in a picture, rows: half a pixel, and what the trunk sways unnoticed."""
-LINE_DEVIATION, LINE_ROWS = 0.05, 2.0
+_LINE_DEVIATION, _LINE_ROWS = 0.05, 2.0
 """Deviation of a point from its line, m, beside that of its place in the picture, rows."""
-MAX_LINE_POINTS = 60
+_MAX_LINE_POINTS = 60
 """Points on lines that are taken from one cycle's pictures."""
-POST_SHARE = 0.05
+_POST_SHARE = 0.05
 """Deviation of the distance of a post as a part of it, beside what rows make of it."""
-ROBOT_SHARE = 0.05
+_ROBOT_SHARE = 0.05
 """Deviation of the distance of a robot, as a part of it."""
-CROSSING_KINDS = {"L": ObjectKind.L_CROSSING, "T": ObjectKind.T_CROSSING, "X": ObjectKind.X_CROSSING}
+_CROSSING_KINDS = {"L": ObjectKind.L_CROSSING, "T": ObjectKind.T_CROSSING, "X": ObjectKind.X_CROSSING}
 
 
 class CameraSenses:
@@ -101,7 +101,7 @@ class CameraSenses:
         self._goals = colour_of(field.goal.left_colour), colour_of(field.goal.right_colour)
         ball = load_ball(field.ball)
         self._radius, self._table = ball.radius, landmark_table(field)
-        self._numbers = record_values(tracker_numbers(eyes, field, rolling=BALL_DECELERATION))
+        self._numbers = record_values(tracker_numbers(eyes, field, rolling=_BALL_DECELERATION))
         self.minds = new_records(MindRecord, 1)
         """(1,) what the tracker keeps."""
         self.minds[0] = blank_mind(ball.radius)
@@ -185,14 +185,14 @@ class CameraSenses:
         )
         things = [self._post_sighting(post, side) for post in posts]
         things += [
-            _sighting(CROSSING_KINDS[one.kind], one.place, ROW_DEVIATION * self._blur(one.place), turn=one.turn)
+            _sighting(_CROSSING_KINDS[one.kind], one.place, ROW_DEVIATION * self._blur(one.place), turn=one.turn)
             for one in crossings
         ]
         if ball is not None:
             things.append(_sighting(ObjectKind.BALL, ball.place, ball.spread))
         for robot in self.seen.robots:
             kind = ObjectKind.MATE if robot.mate else ObjectKind.OPPONENT
-            things.append(_sighting(kind, robot.place, ROBOT_SHARE * math.hypot(*robot.place), lying=robot.lying))
+            things.append(_sighting(kind, robot.place, _ROBOT_SHARE * math.hypot(*robot.place), lying=robot.lying))
         seen = record_values(*things) if things else new_records(SightingRecord, 0)
         track_one(self.minds, self._own, STILL, seen, self._line_parts(), self._table, self._numbers)
 
@@ -203,11 +203,11 @@ class CameraSenses:
 
     def _line_parts(self) -> Records[LinePart]:
         """(K,) some of the points on lines, as the tracker takes them."""
-        points = self.lines[:: max(1, -(-len(self.lines) // MAX_LINE_POINTS))]
+        points = self.lines[:: max(1, -(-len(self.lines) // _MAX_LINE_POINTS))]
         parts = new_records(LinePart, len(points))
         parts["ahead"] = parts["other_ahead"] = points[:, 0]
         parts["left"] = parts["other_left"] = points[:, 1]
-        spread = np.hypot(LINE_DEVIATION, LINE_ROWS * points[:, 2])
+        spread = np.hypot(_LINE_DEVIATION, _LINE_ROWS * points[:, 2])
         parts["spread"] = parts["other_spread"] = spread
         return parts
 
@@ -219,7 +219,7 @@ class CameraSenses:
         own = self._is_own(post, side)
         number = 0 if post.side is None else 1 if (post.side == "left") != own else 2
         kind = ObjectKind.OWN_POST if own else ObjectKind.THEIR_POST
-        spread = math.hypot(ROW_DEVIATION * post.spread, POST_SHARE * math.hypot(*post.place))
+        spread = math.hypot(ROW_DEVIATION * post.spread, _POST_SHARE * math.hypot(*post.place))
         return _sighting(kind, post.place, spread, number=number)
 
     def _mark(self, post: FoundPost, side: Side) -> SeenMark:
@@ -263,7 +263,7 @@ def _once(things: list[Found]) -> list[Found]:
     """Things without those that the other camera shows, too; the lower one comes later, and is nearer and better."""
     kept: list[Found] = []
     for thing in reversed(things):
-        near = SAME_OBJECT_DISTANCE * max(1.0, math.hypot(*thing.place))
+        near = _SAME_OBJECT_DISTANCE * max(1.0, math.hypot(*thing.place))
         if not any(one.colour is thing.colour and math.dist(one.place, thing.place) < near for one in kept):
             kept.append(thing)
     return kept[::-1]
@@ -271,7 +271,7 @@ def _once(things: list[Found]) -> list[Found]:
 
 def _robot(robot: FoundRobot, side: Side) -> SeenRobot:
     blue = robot.colour is Colour.BLUE
-    return SeenRobot(place=robot.place, mate=blue == (side is BLUE_TEAM), lying=robot.lying)
+    return SeenRobot(place=robot.place, mate=blue == (side is _BLUE_TEAM), lying=robot.lying)
 
 
 def _marks(crossings: Sequence[Crossing]) -> tuple[SeenMark, ...]:

@@ -64,35 +64,35 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-FOUND_BALL_SPEED = 0.5
+_FOUND_BALL_SPEED = 0.5
 """Deviation of the velocity of a ball that is found, m/s."""
-MAX_KICKS = 4.0
+_MAX_KICKS = 4.0
 """A ball that would be so many times as fast as the deviation of kicks was put elsewhere."""
-LOST_BALL_DRIFT = 0.1
+_LOST_BALL_DRIFT = 0.1
 """How fast the variance of the place of a ball grows that was lost, m^2/s."""
-LOST_BALL_SLOWING = 7.0
+_LOST_BALL_SLOWING = 7.0
 """How fast a ball that was lost is believed to come to rest, 1/s."""
-BALL_FLOOR = 2.5e-5
+_BALL_FLOOR = 2.5e-5
 """Least variance of a sighting of the ball, m^2."""
-MIN_ROBOT_SPREAD = 0.05
+_MIN_ROBOT_SPREAD = 0.05
 """What no place of a robot is known better than, m."""
-JUST_SEEN_AGE = 1e-9
+_JUST_SEEN_AGE = 1e-9
 """Age of a player that was seen in this very cycle, s."""
-MAX_SONAR_TRACK_DISTANCE = 2.0
+_MAX_SONAR_TRACK_DISTANCE = 2.0
 """Tracks farther away explain no answer of a sonar, m."""
-SAME_ECHO_DISTANCE = 0.15
+_SAME_ECHO_DISTANCE = 0.15
 """Two sonars that tell distances nearer to each other than this answer for the same thing, m."""
-MIN_SILENT_AGE = 0.5
+_MIN_SILENT_AGE = 0.5
 """A player that was seen or told so lately is believed to be there although no sonar answers, s."""
-SONAR_SPREAD = 0.1
+_SONAR_SPREAD = 0.1
 """Deviation of the place of a robot that a sonar tells of, m: its distance is known well, its direction is not."""
-POST_TOLERANCE = 0.15
+_POST_TOLERANCE = 0.15
 """A post explains an answer that differs by less from what is expected of it, m."""
-MAX_TOLD_BALL_AGE = 0.35
+_MAX_TOLD_BALL_AGE = 0.35
 """Players do not tell of balls that they saw longer ago, s."""
-MAX_TOLD_SPREAD = 1.0
+_MAX_TOLD_SPREAD = 1.0
 """A player that is less sure of its own place tells nothing, m."""
-TOLD_BALL_SPEED = 0.5
+_TOLD_BALL_SPEED = 0.5
 """Deviation of the velocity of a ball that a team-mate tells of, m/s."""
 
 
@@ -270,7 +270,7 @@ def _roll(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
         ball.u, ball.v = slower * u, slower * v
     if belief.seen_ago > numbers.settings.ball_memory:
         # Nobody knows what has become of it: it is believed to come to rest, ever less surely.
-        keep, drift = math.exp(-LOST_BALL_SLOWING * dt), LOST_BALL_DRIFT * dt
+        keep, drift = math.exp(-_LOST_BALL_SLOWING * dt), _LOST_BALL_DRIFT * dt
         ball.u, ball.v = keep * ball.u, keep * ball.v
         ball.xx += drift
         ball.yy += drift
@@ -298,7 +298,7 @@ def _see_ball(mind: MindRecord, sighting: SightingRecord, numbers: TrackerNumber
     way = pose.odometer_heading + sighting.bearing
     ux, uy = math.cos(way), math.sin(way)
     bx, by = pose.odometer_x + distance * ux, pose.odometer_y + distance * uy
-    along, across = far * far + BALL_FLOOR, (distance * numbers.bearing_noise) ** 2 + BALL_FLOOR
+    along, across = far * far + _BALL_FLOOR, (distance * numbers.bearing_noise) ** 2 + _BALL_FLOOR
     noise = polar_covariance(along, across, ux, uy)
     ex, ey = bx - ball.x, by - ball.y
     information = inverse(ball.xx + noise.xx, ball.xy + noise.xy, ball.yy + noise.yy)
@@ -309,9 +309,9 @@ def _see_ball(mind: MindRecord, sighting: SightingRecord, numbers: TrackerNumber
         lost = belief.seen_ago > settings.ball_memory
         if ball.surprises <= settings.ball_doubts and not lost:
             return
-        reach = MAX_KICKS * settings.kick_speed * belief.seen_ago + 5.0 * math.sqrt(ball.xx + ball.yy)
+        reach = _MAX_KICKS * settings.kick_speed * belief.seen_ago + 5.0 * math.sqrt(ball.xx + ball.yy)
         if lost or ball.surprises > 1 or math.sqrt(ex * ex + ey * ey) > reach:
-            _find_ball(ball, bx, by, noise, FOUND_BALL_SPEED if lost else settings.kick_speed)
+            _find_ball(ball, bx, by, noise, _FOUND_BALL_SPEED if lost else settings.kick_speed)
             belief.seen_ago = 0.0
             return
         # It was kicked at some moment since it was seen last, with any velocity.
@@ -358,7 +358,7 @@ def _find_ball(ball: BallFilter, x: float, y: float, place: Symmetric, speed: fl
 def lose_ball(minds: Records[MindRecord], spread: float) -> None:
     """The ball of a player (1,) is not where it should be: it lies somewhere around there, with a deviation, m."""
     ball = minds[0].ball
-    _find_ball(ball, ball.x, ball.y, Symmetric(spread * spread, 0.0, spread * spread), FOUND_BALL_SPEED)
+    _find_ball(ball, ball.x, ball.y, Symmetric(spread * spread, 0.0, spread * spread), _FOUND_BALL_SPEED)
 
 
 # ---- other players
@@ -392,7 +392,7 @@ def _nearest_track(belief: BeliefRecord, own: int, kind: int, x: float, y: float
     for k in range(first, last):
         other = belief.others[k]
         age = other.age
-        if k == own or age < JUST_SEEN_AGE:
+        if k == own or age < _JUST_SEEN_AGE:
             continue
         # A robot whose colour is not seen takes a free row of the opponents: mates tell where they are.
         if age > oldest and (k >= MAX_PLAYERS or kind == ObjectKind.MATE):
@@ -410,8 +410,8 @@ def _nearest_track(belief: BeliefRecord, own: int, kind: int, x: float, y: float
 def _move_track(other: OtherRecord, x: float, y: float, spread: float, drift: float) -> None:
     """Moves a track towards where it is seen, by the share of its error in the error of both."""
     if other.age < math.inf:
-        seen = spread * spread + MIN_ROBOT_SPREAD**2
-        known = MIN_ROBOT_SPREAD**2 + 0.02 + (drift * other.age) ** 2
+        seen = spread * spread + _MIN_ROBOT_SPREAD**2
+        known = _MIN_ROBOT_SPREAD**2 + 0.02 + (drift * other.age) ** 2
         share = known / (known + seen)
         other.x += share * (x - other.x)
         other.y += share * (y - other.y)
@@ -427,7 +427,7 @@ def _hear_sonar(belief: BeliefRecord, own: int, answers: Floats, table: Landmark
     if sonar.robot_radius <= 0.0 or not belief.upright:
         return
     left, right = answers[LEFT_SONAR], answers[1 - LEFT_SONAR]
-    if abs(left - right) < SAME_ECHO_DISTANCE:
+    if abs(left - right) < _SAME_ECHO_DISTANCE:
         # Both answer for what is straight ahead, between their cones.
         _hear_echo(belief, own, belief.heading, sonar.angle - sonar.half_opening, min(left, right), table, numbers)
         return
@@ -446,7 +446,7 @@ def _hear_silence(belief: BeliefRecord, own: int, way: float, numbers: TrackerNu
     for k in range(2 * MAX_PLAYERS):
         other = belief.others[k]
         dx, dy = other.x - belief.x, other.y - belief.y
-        if k == own or other.lies or other.age < MIN_SILENT_AGE:
+        if k == own or other.lies or other.age < _MIN_SILENT_AGE:
             continue
         # Only what is well inside the cone must answer; nothing is nearer than NaN.
         if dx * dx + dy * dy < sonar.settings.farthest * sonar.settings.farthest:
@@ -475,7 +475,7 @@ def _hear_echo(
         other = belief.others[k]
         dx, dy = other.x - belief.x, other.y - belief.y
         # A player that lies is too low to answer.
-        if k == own or other.lies or not dx * dx + dy * dy < MAX_SONAR_TRACK_DISTANCE**2:
+        if k == own or other.lies or not dx * dx + dy * dy < _MAX_SONAR_TRACK_DISTANCE**2:
             continue
         ahead, left = c * dx + s * dy, c * dy - s * dx
         off = min(max(math.atan2(left, ahead), -half), half)
@@ -485,9 +485,9 @@ def _hear_echo(
     if best < 0 and not _is_post(belief, c, s, answer, table, sonar):
         best = _nearest_track(belief, own, ObjectKind.ROBOT, belief.x + far * c, belief.y + far * s, settings)
     # Cameras tell directions better than sonars do.
-    if best >= 0 and belief.others[best].age > JUST_SEEN_AGE:
+    if best >= 0 and belief.others[best].age > _JUST_SEEN_AGE:
         x, y = belief.x + far * math.cos(way + best_off), belief.y + far * math.sin(way + best_off)
-        _move_track(belief.others[best], x, y, SONAR_SPREAD, settings.others_drift)
+        _move_track(belief.others[best], x, y, _SONAR_SPREAD, settings.others_drift)
 
 
 @kernel
@@ -498,7 +498,7 @@ def _is_post(
     for k in range(table.first[ObjectKind.POST], table.first[ObjectKind.POST + 1]):
         dx, dy = table.landmarks[k].x - belief.x, table.landmarks[k].y - belief.y
         expected = echo(c * dx + s * dy, c * dy - s * dx, sonar.post_radius + belief.spread, 2.0 * sonar.half_opening)
-        if abs(expected - answer) < POST_TOLERANCE + 2.0 * belief.spread:
+        if abs(expected - answer) < _POST_TOLERANCE + 2.0 * belief.spread:
             return True
     return False
 
@@ -536,7 +536,7 @@ def share_beliefs(
             mind, first, teller, least = minds[m][s], s - s % MAX_PLAYERS, -1, math.inf
             for k in range(first, first + MAX_PLAYERS):
                 told = minds[m][k].belief
-                if k == s or not present[k].present or told.spread > MAX_TOLD_SPREAD:
+                if k == s or not present[k].present or told.spread > _MAX_TOLD_SPREAD:
                     continue
                 if not arrives(ball.seed, ball.cycle, k, s, loss):
                     continue
@@ -556,7 +556,7 @@ def share_beliefs(
 @kernel
 def _told_ball_variance(told: BeliefRecord) -> float:
     """Variance of the place of the ball that a player tells, on the pitch; inf if it does not see it."""
-    if told.seen_ago > MAX_TOLD_BALL_AGE:
+    if told.seen_ago > _MAX_TOLD_BALL_AGE:
         return math.inf
     far = math.hypot(told.ball_x - told.x, told.ball_y - told.y)
     variance: float = told.ball_spread**2 + told.spread**2 + (far * told.heading_spread) ** 2
@@ -591,5 +591,5 @@ def _believe_told_ball(mind: MindRecord, x: float, y: float, vx: float, vy: floa
     dx, dy = x - belief.x, y - belief.y
     variance += belief.spread**2 + (dx * dx + dy * dy) * belief.heading_spread**2
     place = Symmetric(variance, 0.0, variance)
-    _find_ball(ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, TOLD_BALL_SPEED)
+    _find_ball(ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, _TOLD_BALL_SPEED)
     ball.u, ball.v = c * vx - s * vy, s * vx + c * vy

@@ -45,7 +45,7 @@ NECK_HEIGHT = 0.09
 """From the middle of the torso up to the neck [m]."""
 NOD_HEIGHT = 0.06
 """From there to the axis about which the head nods [m]."""
-EYE_OFFSET = 0.005
+_EYE_OFFSET = 0.005
 """From there to the camera [m]."""
 HALF_VIEW = math.radians(60.0)
 """The camera sees so far to each side, up and down [rad]."""
@@ -53,31 +53,31 @@ YAW_LIMIT = math.radians(120.0)
 """How far the neck turns to each side [rad]."""
 _RADIANS_PER_DEGREE = math.pi / 180.0
 
-DISTANCE_NOISE, LEFT_NOISE, UP_NOISE = 0.000965, 0.1480 * _RADIANS_PER_DEGREE, 0.1225 * _RADIANS_PER_DEGREE
+_DISTANCE_NOISE, LEFT_NOISE, _UP_NOISE = 0.000965, 0.1480 * _RADIANS_PER_DEGREE, 0.1225 * _RADIANS_PER_DEGREE
 """Standard deviations of distance (relative) and angles [rad], as in `worlds.physical.vision`."""
 MIN_NOISE = 0.003
 """What nothing is measured better than [m]: two decimals on the wire, and a camera that is misplaced."""
 MIN_LINE_LENGTH = 1.3
 """Shorter lines are not told apart: those of the centre circle are 1.24 m long [m]."""
-TURN_JITTER, HEIGHT_JITTER = 0.0005, 0.004
+_TURN_JITTER, _HEIGHT_JITTER = 0.0005, 0.004
 """Deviation of tilt [rad] and height [m] that every cycle adds; four times as much to the height of who falls."""
-START_HEIGHT = 0.35
+_START_HEIGHT = 0.35
 """Height of a torso at first; a player that is held up by the referee is at 1 m [m]."""
-START_VARIANCES = (0.1, 0.1, 0.25)
+_START_VARIANCES = (0.1, 0.1, 0.25)
 """Variances of tilt [rad²] and height [m²] of an attitude that is begun anew."""
-MAX_TILT_VARIANCE = 0.1**2
+_MAX_TILT_VARIANCE = 0.1**2
 """Variance of tilt, of both axes together, above which the attitude is begun anew [rad²]."""
 LYING_HEAD_HEIGHT = 0.33
 """Heads of players who walk are at 0.45 m and more, of those who lie below 0.2 m [m]."""
 BALL_CODE, NO_CODE = -1, -2
 """Codes of what is no landmark: the ball, and anything else."""
-MAX_THINGS = 32
+_MAX_THINGS = 32
 """Landmarks, ball and players in an image, at most."""
-MAX_PARTS = 64
+_MAX_PARTS = 64
 """Lines in an image, at most."""
-VIEW_EDGE = 0.17
+_VIEW_EDGE = 0.17
 """So near to the edge of the view a ball may be just outside [rad]."""
-MIN_VISIBLE_DISTANCE = 0.3
+_MIN_VISIBLE_DISTANCE = 0.3
 """Nearer balls may be hidden by the limit of the camera [m]."""
 
 
@@ -87,7 +87,7 @@ class CameraPose(NamedTuple):
     turn: Floats
     """(3, 3) turns the camera's frame into the torso's."""
     centre: Floats
-    """(3,) m."""
+    """(3,) where the camera is, m."""
 
 
 @dataclass
@@ -131,15 +131,19 @@ class GroundSight(NamedTuple):
 def new_attitudes() -> Records[Attitude]:
     """(1,) the attitude of a torso that stands, as far as one knows."""
     attitudes = new_records(Attitude, 1)
-    attitudes["turn"], attitudes["height"], attitudes["covariance"] = np.eye(3), START_HEIGHT, np.diag(START_VARIANCES)
+    attitudes["turn"], attitudes["height"], attitudes["covariance"] = (
+        np.eye(3),
+        _START_HEIGHT,
+        np.diag(_START_VARIANCES),
+    )
     return attitudes
 
 
 def new_ground_sight(heights: Floats) -> GroundSight:
     """Room for what an image shows; heights (landmarks,) are those of the landmarks, m."""
     return GroundSight(
-        things=new_records(SightingRecord, MAX_THINGS),
-        parts=new_records(LinePart, MAX_PARTS),
+        things=new_records(SightingRecord, _MAX_THINGS),
+        parts=new_records(LinePart, _MAX_PARTS),
         counts=np.zeros(2, np.int64),
         heights=np.append(heights, 0.0),
     )
@@ -157,9 +161,9 @@ def head_frame(yaw: float, pitch: float) -> CameraPose:
     turn[1, 0], turn[1, 1], turn[1, 2] = sy * cp, cy, -sy * sp
     turn[2, 0], turn[2, 1], turn[2, 2] = sp, 0.0, cp
     centre[0], centre[1], centre[2] = (
-        EYE_OFFSET * turn[0, 2],
-        EYE_OFFSET * turn[1, 2],
-        NECK_HEIGHT + NOD_HEIGHT + EYE_OFFSET * turn[2, 2],
+        _EYE_OFFSET * turn[0, 2],
+        _EYE_OFFSET * turn[1, 2],
+        NECK_HEIGHT + NOD_HEIGHT + _EYE_OFFSET * turn[2, 2],
     )
     return CameraPose(turn, centre)
 
@@ -243,8 +247,8 @@ def turn_attitude(attitudes: Records[Attitude], gyro: Floats, step: float, uprig
     before = _heading(attitude.turn)
     _turn_by(attitude.turn, radians * gyro[1], -radians * gyro[0], radians * gyro[2])
     for i in range(2):
-        attitude.covariance[i, i] += TURN_JITTER**2
-    attitude.covariance[2, 2] += (HEIGHT_JITTER if upright else 4.0 * HEIGHT_JITTER) ** 2
+        attitude.covariance[i, i] += _TURN_JITTER**2
+    attitude.covariance[2, 2] += (_HEIGHT_JITTER if upright else 4.0 * _HEIGHT_JITTER) ** 2
     return wrap_angle_exactly(_heading(attitude.turn) - before)
 
 
@@ -267,7 +271,7 @@ def _take_heights(attitude: Attitude, camera: CameraPose, image: Image, heights:
             polar, known = image.lines[line // 2, line % 2], 0.0
         place = _level(polar, camera, attitude)
         row[0], row[1], row[2] = place[1], -place[0], 1.0
-        spread, expected = (UP_NOISE * polar[0]) ** 2 + MIN_NOISE**2, 0.0
+        spread, expected = (_UP_NOISE * polar[0]) ** 2 + MIN_NOISE**2, 0.0
         for i in range(3):
             gain[i] = covariance[i, 0] * row[0] + covariance[i, 1] * row[1] + covariance[i, 2] * row[2]
             expected += row[i] * delta[i]
@@ -308,7 +312,7 @@ def _begin_attitude(attitude: Attitude, camera: CameraPose, image: Image, acc: F
         for _ in range(4):  # linearised anew each time
             attitude.covariance[:] = 0.0
             for i in range(3):
-                attitude.covariance[i, i] = START_VARIANCES[i]
+                attitude.covariance[i, i] = _START_VARIANCES[i]
             known = known and _take_heights(attitude, camera, image, heights)
         if known:
             return True
@@ -333,7 +337,7 @@ def _stand(attitude: Attitude, up: Floats, heading: float) -> None:
     for j in range(3):
         attitude.turn[0, j], attitude.turn[1, j] = c * ahead[j] - s * left[j], s * ahead[j] + c * left[j]
         attitude.turn[2, j] = up[j]
-    attitude.height = START_HEIGHT
+    attitude.height = _START_HEIGHT
 
 
 # ---- sightings
@@ -355,7 +359,7 @@ def read_sight(attitudes: Records[Attitude], image: Image, camera: CameraPose, a
     attitude, landmarks = attitudes[0], len(out.heights) - 1
     out.counts[:] = 0
     # Where tilt is hardly known, one linearisation is not enough.
-    known = attitude.covariance[0, 0] + attitude.covariance[1, 1] < MAX_TILT_VARIANCE
+    known = attitude.covariance[0, 0] + attitude.covariance[1, 1] < _MAX_TILT_VARIANCE
     known = known and _take_heights(attitude, camera, image, out.heights)
     if not known and not _begin_attitude(attitude, camera, image, acc, out.heights):
         return False
@@ -365,14 +369,14 @@ def read_sight(attitudes: Records[Attitude], image: Image, camera: CameraPose, a
         place = _level(image.marks[k], camera, attitude)
         if code == BALL_CODE:
             out.heights[landmarks] = place[2]
-        if code >= BALL_CODE and out.counts[0] < MAX_THINGS:
+        if code >= BALL_CODE and out.counts[0] < _MAX_THINGS:
             thing = out.things[out.counts[0]]
             out.counts[0] += 1
             _place(thing, place[0], place[1], place[2] - attitude.height, heading)
             thing.kind = ObjectKind.BALL if code == BALL_CODE else ObjectKind.POST
             thing.number = max(code + 1, 0)
     for k in range(len(image.players)):
-        if image.players[k] >= 0 and out.counts[0] < MAX_THINGS:
+        if image.players[k] >= 0 and out.counts[0] < _MAX_THINGS:
             _see_player(out, image.parts[k], image.players[k], camera, attitude, heading)
     for k in range(len(image.lines)):
         _see_line(out, image.lines[k], camera, attitude, heading)
@@ -385,7 +389,7 @@ def _place(thing: SightingRecord, x: float, y: float, up: float, heading: float)
     far = math.sqrt(x * x + y * y + up * up)
     thing.distance, thing.bearing = math.hypot(x, y), wrap_angle_exactly(math.atan2(y, x) - heading)
     # The angle upwards is wrong as well: what is far below or above the camera looks nearer or farther for that.
-    thing.spread = math.hypot(DISTANCE_NOISE * far, UP_NOISE * up)
+    thing.spread = math.hypot(_DISTANCE_NOISE * far, _UP_NOISE * up)
     thing.turn, thing.number, thing.lying = math.nan, 0, False
 
 
@@ -429,7 +433,7 @@ def _see_player(
 def _see_line(out: GroundSight, line: Floats, camera: CameraPose, attitude: Attitude, heading: float) -> None:
     """A line (2, 3), if it is long enough to be told apart from others."""
     one, two = _level(line[0], camera, attitude), _level(line[1], camera, attitude)
-    if math.hypot(two[0] - one[0], two[1] - one[1]) < MIN_LINE_LENGTH or out.counts[1] >= MAX_PARTS:
+    if math.hypot(two[0] - one[0], two[1] - one[1]) < MIN_LINE_LENGTH or out.counts[1] >= _MAX_PARTS:
         return
     part = out.parts[out.counts[1]]
     out.counts[1] += 1
@@ -452,4 +456,4 @@ def is_in_view(attitudes: Records[Attitude], camera: CameraPose, x: float, y: fl
         seen[i] = camera.turn[0, i] * torso[0] + camera.turn[1, i] * torso[1] + camera.turn[2, i] * torso[2]
     aside, up = abs(math.atan2(seen[1], seen[0])), abs(math.atan2(seen[2], math.hypot(seen[0], seen[1])))
     far = math.sqrt(seen[0] ** 2 + seen[1] ** 2 + seen[2] ** 2)
-    return max(aside, up) < HALF_VIEW - VIEW_EDGE and far > MIN_VISIBLE_DISTANCE
+    return max(aside, up) < HALF_VIEW - _VIEW_EDGE and far > _MIN_VISIBLE_DISTANCE

@@ -81,11 +81,11 @@ if TYPE_CHECKING:
 # even cannot know.
 
 
-BEAM_LATENCY = 0.04
+_BEAM_LATENCY = 0.04
 """A beam is carried out so long after it was asked for [s]."""
-BEAM_PATIENCE = 0.5
+_BEAM_PATIENCE = 0.5
 """And forgotten after so long, if nothing came of it [s]."""
-BEAM_LANDING_DISTANCE = 0.6
+_BEAM_LANDING_DISTANCE = 0.6
 """Nearer than this to where it wished to be a player was put there [m]; noise is 0.07 m, others may be in the way."""
 
 
@@ -129,38 +129,38 @@ class Ends:
 
     def land(self, x: float, y: float, *, now: float) -> None:
         """An image has shown where the player is on the pitch."""
-        if self._wish is None or now < self._wish[2] + BEAM_LATENCY - 1e-6:
+        if self._wish is None or now < self._wish[2] + _BEAM_LATENCY - 1e-6:
             return
-        if now > self._wish[2] + BEAM_PATIENCE:
+        if now > self._wish[2] + _BEAM_PATIENCE:
             self._wish = None
             return
         here = math.hypot(self.sign * x - self._wish[0], self.sign * y - self._wish[1])
         there = math.hypot(self.sign * x + self._wish[0], self.sign * y + self._wish[1])
-        if there < BEAM_LANDING_DISTANCE and here > 2 * BEAM_LANDING_DISTANCE:
+        if there < _BEAM_LANDING_DISTANCE and here > 2 * _BEAM_LANDING_DISTANCE:
             self._change()
-        if min(here, there) < BEAM_LANDING_DISTANCE:
+        if min(here, there) < _BEAM_LANDING_DISTANCE:
             self._wish = None
 
 
-MAX_PERCEPT_GAP = 1.0
+_MAX_PERCEPT_GAP = 1.0
 """A gap between percepts is bridged up to this long [s]."""
 MAX_DISTANCE_OUTSIDE = 4.0
 """Nobody is farther outside the pitch [m]."""
-LOST_DEVIATION = 10.0
+_LOST_DEVIATION = 10.0
 """Deviation of the place of a player that does not know where it is [m]."""
-CAMERA_MISPLACEMENT = 0.004
+_CAMERA_MISPLACEMENT = 0.004
 """Cameras are misplaced for good, which no filter sees: added to the deviation of the place [m]."""
-WATCHED_PUSH, UNWATCHED_PUSH = 0.01, 0.08
+_WATCHED_PUSH, _UNWATCHED_PUSH = 0.01, 0.08
 """Variance that a second adds to the velocity of a ball that is watched, or not [m²/s²]."""
-WATCHED_AGE = 0.1
+_WATCHED_AGE = 0.1
 """A ball that was seen so lately is watched [s]."""
-GONE_DEVIATION = 3.0
+_GONE_DEVIATION = 3.0
 """Deviation of the place of a ball that is not where it should be [m]."""
-HEARD_DEVIATION = 0.3
+_HEARD_DEVIATION = 0.3
 """Deviation of a place of the ball that team-mates tell [m]; it grows by their age at 1 m/s."""
-BUMP_AGE = 1.0
+_BUMP_AGE = 1.0
 """Who knew where it was so lately may only have been pushed, and is not lost at once [s]."""
-BUMP_DISTANCE, BUMP_ANGLE, BUMP_SLIP = 0.5, 0.3, 0.3
+_BUMP_DISTANCE, _BUMP_ANGLE, _BUMP_SLIP = 0.5, 0.3, 0.3
 """Deviations of place [m], heading [rad] and slip [m/s] of a player that was pushed."""
 LEAGUE_SETTINGS = TrackerSettings(
     move_noise=0.001,
@@ -194,7 +194,7 @@ LEAGUE_SETTINGS = TrackerSettings(
 of the difference between the turn of the legs and the gyroscope's."""
 
 
-NO_SONAR = SonarNumbers(
+_NO_SONAR = SonarNumbers(
     settings=SonarSettings(angle_degrees=0.0, opening_degrees=0.0, height=0.0, nearest=0.0, farthest=0.0),
     angle=0.0,
     half_opening=0.0,
@@ -231,7 +231,7 @@ class LeagueTracker:
             prior_penalty=0.0,
             reach_x=field.length / 2 + MAX_DISTANCE_OUTSIDE,
             reach_y=field.width / 2 + MAX_DISTANCE_OUTSIDE,
-            sonar=NO_SONAR,
+            sonar=_NO_SONAR,
         )
         self._numbers, self.minds = record_values(numbers), new_records(MindRecord, 1)
         self.minds[0] = blank_mind(ball.radius)
@@ -258,7 +258,7 @@ class LeagueTracker:
             odometry: how far the legs went since the last cycle, ahead and to the left [m], and turned left [rad].
             upright: whether the player stands.
         """
-        step = CONTROL_CYCLE if self._time < 0.0 else min(max(percept.time - self._time, 1e-3), MAX_PERCEPT_GAP)
+        step = CONTROL_CYCLE if self._time < 0.0 else min(max(percept.time - self._time, 1e-3), _MAX_PERCEPT_GAP)
         self._time = percept.time
         self._ends.hear(percept.game)
         if percept.game.number is not None:
@@ -278,10 +278,10 @@ class LeagueTracker:
                 minds["pose"]["misfit"] = 1.0
             things, parts = sight.things[: sight.counts[0]], sight.parts[: sight.counts[1]]
             self.known = track_one(minds, own, motion, things, parts, self._table, self._numbers)
-            if level and not self.known and self._time - self._known_at < BUMP_AGE:
+            if level and not self.known and self._time - self._known_at < _BUMP_AGE:
                 # It may only have been pushed: with a wide spread, what is seen may fit, linearised anew each time.
                 for _ in range(3):
-                    widen_pose(minds, BUMP_DISTANCE, BUMP_ANGLE, BUMP_SLIP)
+                    widen_pose(minds, _BUMP_DISTANCE, _BUMP_ANGLE, _BUMP_SLIP)
                     self.known = track_one(minds, own, STILL, things, parts, self._table, self._numbers)
             turn_heading(self._attitudes, float(minds["belief"]["heading"][0]))
             if self.known:
@@ -293,7 +293,7 @@ class LeagueTracker:
         """The odometry of a cycle, of which the turn is the gyroscope's, rad."""
         settings, (ahead, left, legs_turn) = self.settings, odometry
         speed = (math.hypot(ahead, left) + 0.1 * abs(legs_turn)) / step
-        watched = self.minds["belief"]["seen_ago"][0] < WATCHED_AGE
+        watched = self.minds["belief"]["seen_ago"][0] < _WATCHED_AGE
         return Motion(
             step=step,
             ahead=ahead,
@@ -302,7 +302,7 @@ class LeagueTracker:
             place_variance=settings.move_noise**2,
             turn_variance=settings.turn_noise**2 + (settings.turn_share * (turn - legs_turn)) ** 2,
             slip=settings.slip_floor + settings.slip_share * speed if upright else settings.slip_fallen,
-            push=step * (WATCHED_PUSH if watched else UNWATCHED_PUSH),
+            push=step * (_WATCHED_PUSH if watched else _UNWATCHED_PUSH),
         )
 
     def _image(self, sight: Sight) -> Image:
@@ -332,10 +332,10 @@ class LeagueTracker:
             belief["ball_height"] = max(self._sight.heights[-1], self._radius)
             return
         belief["ball_height"] = self._radius
-        if belief["ball_spread"][0] < GONE_DEVIATION and belief["seen_ago"][0] < math.inf:
+        if belief["ball_spread"][0] < _GONE_DEVIATION and belief["seen_ago"][0] < math.inf:
             dx, dy = float(belief["ball_x"][0]) - x, float(belief["ball_y"][0]) - y
             if is_in_view(self._attitudes, camera, dx, dy, self._radius):
-                lose_ball(self.minds, GONE_DEVIATION)
+                lose_ball(self.minds, _GONE_DEVIATION)
 
     def hear_mate(
         self, number: int, place: Sequence[float] | Floats, ball_place: Sequence[float] | Floats | None, age: float
@@ -353,7 +353,7 @@ class LeagueTracker:
             hear_mate(self.minds, number - 1, sign * float(place[0]), sign * float(place[1]), age)
         if ball_place is not None:
             x, y = sign * float(ball_place[0]), sign * float(ball_place[1])
-            hear_ball(self.minds, x, y, age, HEARD_DEVIATION + age, self._numbers)
+            hear_ball(self.minds, x, y, age, _HEARD_DEVIATION + age, self._numbers)
 
     def beamed(self, x: float, y: float) -> None:
         """The player asks, with its answer to the last percept, to be put at a place in the team's frame."""
@@ -365,9 +365,9 @@ def _tell_belief(minds: Records[MindRecord], records: Records[BeliefRecord], sig
     """Writes the belief of a player (1,) as its team sees the pitch: turned round if the sign is -1."""
     records[0] = minds[0].belief
     belief = records[0]
-    belief.spread = math.hypot(belief.spread, CAMERA_MISPLACEMENT)
+    belief.spread = math.hypot(belief.spread, _CAMERA_MISPLACEMENT)
     if not known:
-        belief.spread, belief.heading_spread = max(belief.spread, LOST_DEVIATION), math.pi
+        belief.spread, belief.heading_spread = max(belief.spread, _LOST_DEVIATION), math.pi
     if sign < 0:
         belief.x, belief.y, belief.heading = -belief.x, -belief.y, wrap_angle_exactly(belief.heading + math.pi)
         belief.ball_x, belief.ball_y = -belief.ball_x, -belief.ball_y

@@ -39,35 +39,35 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-MISFIT_SHARE = 0.05
+_MISFIT_SHARE = 0.05
 """Share of the last landmark in the average of those that fit nothing."""
-POST_MISFIT_SHARE = 0.3
+_POST_MISFIT_SHARE = 0.3
 """The same of a goal post, which counts more because posts tell the ends of the pitch apart."""
-LINES_MISFIT_SHARE = 0.2
+_LINES_MISFIT_SHARE = 0.2
 """The same of all line points of a picture together."""
-MIN_MISFIT_POINTS = 8
+_MIN_MISFIT_POINTS = 8
 """Fewer line points say nothing about whether the player is lost."""
-LOST_HEADING_VARIANCE = 1.0
+_LOST_HEADING_VARIANCE = 1.0
 """Variance of a heading that is too uncertain for small corrections, rad^2."""
-MIN_RELOCATION_FIT = 1.8
+_MIN_RELOCATION_FIT = 1.8
 """How many landmarks a new pose must fit, less what they are off."""
-HEADING_TRIES = 60
+_HEADING_TRIES = 60
 """How many headings are tried with a post and points on lines."""
-OTHER_POSE_DISTANCE = 0.5
+_OTHER_POSE_DISTANCE = 0.5
 """Poses farther apart than this are different ones, m."""
-OTHER_POSE_ANGLE = 0.5
+_OTHER_POSE_ANGLE = 0.5
 """Poses turned by more than this are different ones, rad."""
-LANDMARK_TOLERANCE = 0.2
+_LANDMARK_TOLERANCE = 0.2
 """How far a landmark may be from where it should be, beside three deviations of its distance, m."""
-LINE_WORTH, MAX_LINES_WORTH = 0.5, 3.0
+_LINE_WORTH, _MAX_LINES_WORTH = 0.5, 3.0
 """What a part of a line counts for in a relocation, and all of them at most, in landmarks."""
-RELOCATED_VARIANCE = 0.04
+_RELOCATED_VARIANCE = 0.04
 """Variance of place and heading after a relocation, m^2 and rad^2."""
-LINE_GATE, LINE_RIVAL_GATE = 9.0, 36.0
+_LINE_GATE, _LINE_RIVAL_GATE = 9.0, 36.0
 """A line is known if it is nearer than the first, and no other nearer than the second (squared, in deviations)."""
-MAX_LINE_SKEW = 0.26
+_MAX_LINE_SKEW = 0.26
 """Lines are not the same whose directions differ by more, rad."""
-LINE_END_MARGIN = 0.3
+_LINE_END_MARGIN = 0.3
 """How far beyond the end of a line a part of it may be seen, m."""
 
 
@@ -102,7 +102,7 @@ class PitchView(NamedTuple):
 @inlined
 def is_lost(mind: MindRecord, settings: TrackerSettings) -> bool:
     """Whether a player does not know where it is."""
-    lost: bool = mind.pose.misfit > settings.lost or mind.pose.tt >= LOST_HEADING_VARIANCE
+    lost: bool = mind.pose.misfit > settings.lost or mind.pose.tt >= _LOST_HEADING_VARIANCE
     return lost
 
 
@@ -184,7 +184,7 @@ def _slip(pose: PoseFilter, motion: Motion, dx: float, dy: float, c: float, s: f
 @inlined
 def localise(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> None:
     """Corrects the pose by what is seen of the pitch; a player that is lost looks for a new one."""
-    if mind.pose.tt < LOST_HEADING_VARIANCE:
+    if mind.pose.tt < _LOST_HEADING_VARIANCE:
         _see_pitch(mind, view, numbers)
     if is_lost(mind, numbers.settings) and _relocate(mind, view, numbers):
         _see_pitch(mind, view, numbers)
@@ -279,7 +279,7 @@ def _see_landmarks(
                 best, rival, which = off, best, c
             elif off < rival:
                 rival = off
-        share = MISFIT_SHARE if k > ObjectKind.POST else POST_MISFIT_SHARE
+        share = _MISFIT_SHARE if k > ObjectKind.POST else _POST_MISFIT_SHARE
         misfit += share * ((1.0 if best > settings.gate else 0.0) - misfit)
         if best > settings.gate or rival < settings.rival_gate:
             continue
@@ -331,8 +331,8 @@ def _see_lines(mind: MindRecord, parts: Records[LinePart], lines: Floats) -> Non
         single = part.ahead == part.other_ahead and part.left == part.other_left
         if single:
             points += 1
-            misfits += nearest > LINE_GATE
-        if nearest > LINE_GATE or rival < LINE_RIVAL_GATE:
+            misfits += nearest > _LINE_GATE
+        if nearest > _LINE_GATE or rival < _LINE_RIVAL_GATE:
             continue
         for end in range(1 if single else 2):
             ahead, left = (part.ahead, part.left) if end == 0 else (part.other_ahead, part.other_left)
@@ -343,8 +343,8 @@ def _see_lines(mind: MindRecord, parts: Records[LinePart], lines: Floats) -> Non
             off = nx * (lines[which, 0] - belief.x - zx) + ny * (lines[which, 1] - belief.y - zy)
             _take(mind, nx, ny, zx * ny - zy * nx, off, spread * spread)
     # Lines that fit say little, since a pitch looks the same from its other end.
-    if points >= MIN_MISFIT_POINTS and 2 * misfits > points:
-        pose.misfit += LINES_MISFIT_SHARE * (1.0 - pose.misfit)
+    if points >= _MIN_MISFIT_POINTS and 2 * misfits > points:
+        pose.misfit += _LINES_MISFIT_SHARE * (1.0 - pose.misfit)
 
 
 @inlined
@@ -373,9 +373,9 @@ def _line_off(mind: MindRecord, part: LinePart, line: Floats) -> float:
     length = math.sqrt((line[2] - line[0]) ** 2 + (line[3] - line[1]) ** 2)
     wx, wy = part.other_ahead - part.ahead, part.other_left - part.left
     off_axis = abs(nx * (c * wx - s * wy) + ny * (s * wx + c * wy))
-    if off_axis > math.sqrt(wx * wx + wy * wy) * (MAX_LINE_SKEW + 3.0 * math.sqrt(pose.tt)):
+    if off_axis > math.sqrt(wx * wx + wy * wy) * (_MAX_LINE_SKEW + 3.0 * math.sqrt(pose.tt)):
         return math.inf
-    margin, worst = LINE_END_MARGIN + 3.0 * math.sqrt(pose.xx + pose.yy), 0.0
+    margin, worst = _LINE_END_MARGIN + 3.0 * math.sqrt(pose.xx + pose.yy), 0.0
     for end in range(2):
         ahead, left = (part.ahead, part.left) if end == 0 else (part.other_ahead, part.other_left)
         spread = part.spread if end == 0 else part.other_spread
@@ -414,10 +414,10 @@ def _relocate(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> boo
             elif sighting.kind <= ObjectKind.POST:
                 best = _try_pairs(best, i, c, belief, view, numbers)
                 best = _try_lines(best, i, c, belief, view, numbers)
-    if best.fit <= MIN_RELOCATION_FIT or best.fit <= best.rival_fit + numbers.apart:
+    if best.fit <= _MIN_RELOCATION_FIT or best.fit <= best.rival_fit + numbers.apart:
         return False
     belief.x, belief.y, belief.heading = best.x, best.y, best.heading
-    _forget_pose(pose, RELOCATED_VARIANCE, RELOCATED_VARIANCE)
+    _forget_pose(pose, _RELOCATED_VARIANCE, _RELOCATED_VARIANCE)
     return True
 
 
@@ -457,7 +457,7 @@ def _try_lines(
         if length > longest:
             longest, angle = length, math.atan2(left, ahead)
     # Points alone have no direction: all headings are tried.
-    tries = 4 if longest > 0.0 else HEADING_TRIES if len(view.parts) >= MIN_MISFIT_POINTS else 0
+    tries = 4 if longest > 0.0 else _HEADING_TRIES if len(view.parts) >= _MIN_MISFIT_POINTS else 0
     for k in range(tries):
         heading = wrap_angle_exactly(2.0 * math.pi * k / tries - angle)
         best = _try_pose(best, heading, i, c, belief, view, numbers)
@@ -494,11 +494,11 @@ def _judge_pose(
             fit += _landmark_fit(x, y, heading, view.seen[k], view.table)
     count = len(view.parts)
     if count:
-        worth = min(LINE_WORTH, MAX_LINES_WORTH / count)
+        worth = min(_LINE_WORTH, _MAX_LINES_WORTH / count)
         for k in range(count):
             fit += worth * _line_fit(x, y, heading, view.parts[k], view.table.lines)
-    away = math.hypot(x - best.x, y - best.y) > OTHER_POSE_DISTANCE
-    away = away or abs(wrap_angle_exactly(heading - best.heading)) > OTHER_POSE_ANGLE
+    away = math.hypot(x - best.x, y - best.y) > _OTHER_POSE_DISTANCE
+    away = away or abs(wrap_angle_exactly(heading - best.heading)) > _OTHER_POSE_ANGLE
     if fit > best.fit:
         return _PoseGuess(x, y, heading, fit, best.fit if away else best.rival_fit)
     if away and fit > best.rival_fit:
@@ -511,13 +511,13 @@ def _landmark_fit(x: float, y: float, heading: float, sighting: SightingRecord, 
     """How well a sighting fits a pose: 1 less half its share of what it may be off at most, or -1."""
     way, turn = heading + sighting.bearing, sighting.turn
     sx, sy = x + sighting.distance * math.cos(way), y + sighting.distance * math.sin(way)
-    most, fit = LANDMARK_TOLERANCE + 3.0 * sighting.spread, -1.0
+    most, fit = _LANDMARK_TOLERANCE + 3.0 * sighting.spread, -1.0
     for c in range(table.first[sighting.kind], table.first[sighting.kind + 1]):
         landmark = table.landmarks[c]
         off = math.hypot(landmark.x - sx, landmark.y - sy) / most
         if off >= 1.0 or _is_other_number(sighting.number, landmark.number):
             continue
-        if not math.isnan(turn) and abs(wrap_angle_exactly(landmark.turn - heading - turn)) > OTHER_POSE_ANGLE:
+        if not math.isnan(turn) and abs(wrap_angle_exactly(landmark.turn - heading - turn)) > _OTHER_POSE_ANGLE:
             continue
         fit = max(fit, 1.0 - 0.5 * off)
     return fit
@@ -529,7 +529,7 @@ def _line_fit(x: float, y: float, heading: float, part: LinePart, lines: Floats)
     c, s = math.cos(heading), math.sin(heading)
     ax, ay = x + c * part.ahead - s * part.left, y + s * part.ahead + c * part.left
     bx, by = x + c * part.other_ahead - s * part.other_left, y + s * part.other_ahead + c * part.other_left
-    most, fit = LANDMARK_TOLERANCE + part.spread, -1.0
+    most, fit = _LANDMARK_TOLERANCE + part.spread, -1.0
     for k in range(len(lines)):
         off = max(_line_distance(ax, ay, lines[k]), _line_distance(bx, by, lines[k])) / most
         if off < 1.0:

@@ -203,7 +203,7 @@ class Motion(NamedTuple):
 
 
 STILL = Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""No time passes."""
+"""The motion of a player for whom no time passes."""
 
 
 class Observations(NamedTuple):
@@ -212,7 +212,7 @@ class Observations(NamedTuple):
     things: Records[Records[Records[SightingRecord]]]
     """(M, 22, things) of which the first `counts` are seen."""
     counts: Ints
-    """(M, 22)."""
+    """(M, 22) how many things are seen."""
     sonar: Floats
     """(M, 22, 2) distances to the left and to the right, m; NaN where nothing answers."""
     parts: Records[LinePart]

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.world import BehaviourWorld
     from nutmeg.model.field import FieldSettings
 
-UNKNOWN_VARIANCE = 100.0
+_UNKNOWN_VARIANCE = 100.0
 """Variance of what is not known, m^2 and rad^2."""
 MAX_DISTANCE_OUTSIDE = 1.0
 """How far outside the lines players may be, m."""
-PRIOR_PENALTY = 0.05
+_PRIOR_PENALTY = 0.05
 """What a new pose loses for each metre from where the player believed to be, in landmarks."""
 PLACED_SPREAD = 0.05
 """Deviation of place and heading of a player that was set down, m and rad."""
@@ -86,7 +86,7 @@ class Tracker:
         self._blank, self._all, self._parts = blank_mind(ball_radius), np.arange(count), new_records(LinePart, 0)
         self._silence = np.full((count, SLOTS, 2), np.nan)
         self.minds = new_records(MindRecord, count, SLOTS)
-        """(M, 22)."""
+        """(M, 22) what is kept of all players."""
         for match in range(count):
             for slot in range(SLOTS):
                 self.forget(match, slot)
@@ -145,7 +145,7 @@ def tracker_numbers(
         rolling=rolling,
         damping=damping,
         apart=1.0 if goals_differ(field) or eyes.vision.names else 0.02,
-        prior_penalty=PRIOR_PENALTY,
+        prior_penalty=_PRIOR_PENALTY,
         reach_x=field.length / 2 + MAX_DISTANCE_OUTSIDE,
         reach_y=field.width / 2 + MAX_DISTANCE_OUTSIDE,
         sonar=sonar_numbers(eyes, field),
@@ -169,7 +169,7 @@ def blank_mind(ball_radius: float) -> MindRecord:
     belief, pose, ball = mind.belief, mind.pose, mind.ball
     belief.seen_ago, belief.told_ago = math.inf, math.inf
     belief.upright, belief.ball_height, pose.misfit = True, ball_radius, 1.0
-    pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = UNKNOWN_VARIANCE
+    pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = _UNKNOWN_VARIANCE
     ball.uu = ball.vv = 0.25
     others = belief.others
     others["x"], others["y"], others["age"] = math.nan, math.nan, math.inf

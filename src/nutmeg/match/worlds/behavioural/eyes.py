@@ -227,7 +227,7 @@ class EyesSettings:
     vision: VisionSettings
     """How well things are recognised."""
     sonar: SonarSettings
-    """The sonars."""
+    """Where the sonars look and how far."""
     voices: VoicesSettings
     """How messages between team-mates get lost."""
     tracker: TrackerSettings
