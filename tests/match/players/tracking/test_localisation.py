@@ -12,6 +12,7 @@ from nutmeg.match.players.tracking.filters import track_one
 from nutmeg.match.players.tracking.records import STILL, LinePart, MindRecord, Motion
 from nutmeg.match.players.tracking.tracker import blank_mind, landmark_table, place_mind, tracker_numbers
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of
 from nutmeg.match.worlds.behavioural.vision import SightingRecord
 from nutmeg.model.field import load_field
 
@@ -90,6 +91,43 @@ def test_a_point_between_two_lines_is_not_taken() -> None:
     part = LinePart(ahead=-0.7, left=-0.9, spread=0.1, other_ahead=-0.7, other_left=-0.9, other_spread=0.1)
     track_one(minds, 0, STILL, NOTHING, record_values(part), TABLE, NUMBERS)  # between goal line and penalty area
     assert covariance_of(minds) == pytest.approx(before)
+
+
+def picture_from(x: float, y: float, heading: float) -> tuple[Records[SightingRecord], Records[LinePart]]:
+    """One goal post and the points on lines that a player sees within 3.5 m and 60 degrees of straight ahead."""
+    c, s = math.cos(heading), math.sin(heading)
+    ends = np.array(FIELD.lines())
+    spots = np.concatenate([start + np.linspace(0.0, 1.0, 12)[:, None] * (end - start) for start, end in ends])
+    ahead, left = c * (spots[:, 0] - x) + s * (spots[:, 1] - y), c * (spots[:, 1] - y) - s * (spots[:, 0] - x)
+    seen = (np.hypot(ahead, left) < 3.5) & (np.abs(np.arctan2(left, ahead)) < math.radians(60.0))
+    parts = new_records(LinePart, int(seen.sum()))
+    parts["ahead"] = parts["other_ahead"] = ahead[seen]
+    parts["left"] = parts["other_left"] = left[seen]
+    parts["spread"] = parts["other_spread"] = 0.06
+    post = goal_posts_of(FIELD)[2]  # of the goal that the own team attacks, at +y
+    dx, dy = float(post[0]) - x, float(post[1]) - y
+    things = new_records(SightingRecord, 1)
+    things[0] = (
+        *(ObjectKind.THEIR_POST, math.hypot(dx, dy), math.remainder(math.atan2(dy, dx) - heading, 2 * math.pi)),
+        *(0.1, math.nan, 1, False),
+    )
+    return things, parts
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_who_is_carried_to_the_other_half_finds_itself_by_one_post_and_the_lines(*, known: bool) -> None:
+    pose = (0.9, -0.7, 0.5)
+    minds = mind_at(-0.8, 0.7, 0.4 + math.pi, np.diag([0.0025, 0.0025, 0.0025, 0.0, 0.0]))
+    if not known:
+        minds[0] = blank_mind(0.0325)
+    things, parts = picture_from(*pose)
+    assert len(parts) > 20
+    for _ in range(6):
+        sure = track_one(minds, 0, STILL._replace(step=0.1), things, parts, TABLE, NUMBERS)
+    belief = minds[0].belief
+    assert sure
+    assert (belief.x, belief.y) == pytest.approx(pose[:2], abs=0.1)
+    assert math.remainder(belief.heading - pose[2], 2 * math.pi) == pytest.approx(0.0, abs=0.05)
 
 
 def test_a_ball_rolls_as_far_as_its_drag_lets_it() -> None:
