@@ -1,7 +1,8 @@
 """Vision-based localisation: a player that looks at nothing but its two camera pictures, its odometry and its head.
 
-`CameraSenses` finds ball, goals, lines and robots by colour and shape, and a particle filter finds the pose. Symbolic
-vision (`percept.seen`) and the built-in tracker (`percept.belief`) are not used at all.
+`CameraSenses` finds ball, goals, lines and robots by colour and shape, and the tracker that all
+players have finds the pose from them. Symbolic vision (`percept.seen`) and what it leads to (`percept.belief`) are not
+used at all.
 """
 
 import math
@@ -19,7 +20,7 @@ compile_now()  # so that the first decision is as quick as all others
 def decide(percept: View, memory: Memory) -> Request:
     """What to do in the next tenth of a second."""
     if "senses" not in memory:
-        memory["senses"] = CameraSenses(load_field("spl2011"), load_eyes("nao"), rng=memory.rng)
+        memory["senses"] = CameraSenses(load_field("spl2011"), load_eyes("nao"))
     senses = memory["senses"]
     senses.update(percept)
     belief = senses.belief(percept.time)
@@ -27,7 +28,7 @@ def decide(percept: View, memory: Memory) -> Request:
     if waiting is not None:
         if waiting.beam is not None:  # it knows where it is put
             x, y, heading = waiting.beam
-            senses.filter.place(x, y, math.radians(heading))
+            senses.place(x, y, math.radians(heading))
         return waiting
     look = look_at_ball(belief, memory)
     if percept.number == 1:

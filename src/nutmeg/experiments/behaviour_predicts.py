@@ -70,10 +70,10 @@ if TYPE_CHECKING:
 # look certain.
 
 
-BOOTSTRAP_SAMPLES = 1000
+_BOOTSTRAP_SAMPLES = 1000
 
 
-def played_games(names: Sequence[str], results: Sequence[GameResult]) -> tuple[Floats, Floats]:
+def _played_games(names: Sequence[str], results: Sequence[GameResult]) -> tuple[Floats, Floats]:
     """Who played, (games, teams), and goal differences, (games,), of games that did not break off."""
     played = [one for one in results if not one.failure]
     pairs = [(one.home, one.away) for one in played]
@@ -96,8 +96,8 @@ def strengths_of(
     names: Sequence[str], results: Sequence[GameResult], rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Goals per game more than an average opponent, (teams,), and their standard errors."""
-    games, differences = played_games(names, results)
-    return fit_strengths(games, differences), _bootstrapped(games, differences, rng, BOOTSTRAP_SAMPLES).std(axis=1)
+    games, differences = _played_games(names, results)
+    return fit_strengths(games, differences), _bootstrapped(games, differences, rng, _BOOTSTRAP_SAMPLES).std(axis=1)
 
 
 def correlations(a: Floats, b: Floats) -> dict[str, Floats]:
@@ -121,9 +121,9 @@ def agreement(
     `error` is by how much strengths differ (root mean square, goals a game). Games drawn anew have their luck twice, in
     both series, so that intervals lie lower than the correlation of what was played.
     """
-    both = [played_games(names, results) for results in (first, second)]
+    both = [_played_games(names, results) for results in (first, second)]
     a, b = (fit_strengths(*one)[:, None] for one in both)
-    drawn = correlations(*(_bootstrapped(*one, rng, BOOTSTRAP_SAMPLES) for one in both))
+    drawn = correlations(*(_bootstrapped(*one, rng, _BOOTSTRAP_SAMPLES) for one in both))
     answer: dict[str, Any] = {"error": float(np.sqrt(np.mean((a - b) ** 2)))}
     ends = [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]
     for kind, found in correlations(a, b).items():
@@ -135,12 +135,12 @@ def agreement(
 
 def ceiling_of(names: Sequence[str], results: Sequence[GameResult], rng: np.random.Generator) -> dict[str, float]:
     """The mean rank correlation between two series as long as this one."""
-    games, differences = played_games(names, results)
-    a, b = (_bootstrapped(games, differences, rng, BOOTSTRAP_SAMPLES // 2) for _ in range(2))
+    games, differences = _played_games(names, results)
+    a, b = (_bootstrapped(games, differences, rng, _BOOTSTRAP_SAMPLES // 2) for _ in range(2))
     return {kind: float(found.mean()) for kind, found in correlations(a, b).items()}
 
 
-def plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
+def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     """Draws strengths in the physical world over those in the behavioural one, before and after calibration."""
     from matplotlib.figure import Figure
 
@@ -182,17 +182,17 @@ STRATEGIES = (
     "wanderer",
 )
 """The strategies that play: all that come with Nutmeg but `roles-pass`, which passes to nobody with two in a team."""
-WALK_NAME = "final"
+_WALK_NAME = "final"
 """The walk of all robots."""
 RULE_BOOK = "sim3d"
 """The rules of all games."""
-BASE_BODY = "nao-spark"
+_BASE_BODY = "nao-spark"
 """Whose numbers and eyes the behavioural world uses before calibration."""
-RANK_GOAL = 0.8
+_RANK_GOAL = 0.8
 """The rank correlation that is aimed for."""
-RECORDED_PAIRS = ((5, 7), (2, 3), (6, 4), (1, 7), (3, 6), (5, 4), (7, 2), (3, 5))
+_RECORDED_PAIRS = ((5, 7), (2, 3), (6, 4), (1, 7), (3, 6), (5, 4), (7, 2), (3, 5))
 """Pairs whose games are recorded for the calibration; these games do not count."""
-FIRST_RECORDED_GAME = 1000
+_FIRST_RECORDED_GAME = 1000
 """The number of the first recorded game."""
 
 
@@ -236,13 +236,13 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     found = calibrated(out, physical, size, say)
     worlds = {
         "physical": physical,
-        "before": behavioural(physical, BASE_BODY, size.behavioural_games),
+        "before": behavioural(physical, _BASE_BODY, size.behavioural_games),
         "after": behavioural(physical, str(out / "body.toml"), size.behavioural_games),
     }
     results = {word: play_series(Series(one), out, word, settings.threads, say) for word, one in worlds.items()}
     answer = compared(physical, size, results)
     answer |= {"calibration": _estimates(found), "wall_seconds": time.perf_counter() - began}
-    plot_worlds(out / "worlds.png", answer)
+    _plot_worlds(out / "worlds.png", answer)
     return answer
 
 
@@ -276,7 +276,7 @@ def series_of(size: Size, seed: int) -> SeriesSettings:
     """The series of games in the physical world."""
     return SeriesSettings(
         name="Does the behavioural world predict?",
-        team=tuple(Entrant(name=name, decide=name, walk=WALK_NAME) for name in size.strategies),
+        team=tuple(Entrant(name=name, decide=name, walk=_WALK_NAME) for name in size.strategies),
         games=size.games,
         players=size.players,
         half_length=size.half_length,
@@ -289,28 +289,28 @@ def series_of(size: Size, seed: int) -> SeriesSettings:
 
 def behavioural(settings: SeriesSettings, body: str, games: int) -> SeriesSettings:
     """The same in the behavioural world, with bodies by name or file."""
-    return dataclasses.replace(settings, world="behavioural", behaviour=body, eyes=BASE_BODY, games=games)
+    return dataclasses.replace(settings, world="behavioural", behaviour=body, eyes=_BASE_BODY, games=games)
 
 
 def calibrated(out: Path, settings: SeriesSettings, size: Size, say: Progress) -> Calibrated:
     """Records physical games that do not count, and calibrates from them; writes body.toml."""
     games, known, recordings = SeriesGames(settings, settings.walks()), series_digest(Series(settings)), []
-    for k, chosen in enumerate(RECORDED_PAIRS[: size.recorded]):
+    for k, chosen in enumerate(_RECORDED_PAIRS[: size.recorded]):
         home, away = (index % len(settings.team) for index in chosen)
-        pair, number = (home, away if away != home else (home + 1) % len(settings.team)), FIRST_RECORDED_GAME + k
+        pair, number = (home, away if away != home else (home + 1) % len(settings.team)), _FIRST_RECORDED_GAME + k
         path = out / f"calibration-{known}-{number}.nutmeg"
         recordings.append(path)
         if not path.exists():
             say(f"recording game {k + 1} of {size.recorded} to calibrate from")
             with draft(path) as temporary:
-                record_game(games, pair, number, temporary)
+                _record_game(games, pair, number, temporary)
     say("calibrating")
-    found = calibrate(recordings, base=load_behaviour(BASE_BODY), seed=settings.seed)
+    found = calibrate(recordings, base=load_behaviour(_BASE_BODY), seed=settings.seed)
     write_behaviour(found.settings, out / "body.toml")
     return found
 
 
-def record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Path) -> None:
+def _record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Path) -> None:
     """Plays a physical game and writes it down, with what players believe and want."""
     settings = games.settings
     seed = int(default_rng(SeedSequence(settings.seed, spawn_key=(*pair, number))).integers(2**63))
@@ -342,14 +342,14 @@ def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequenc
         for k in np.argsort(-strengths["physical"][0])
     ]
     physical = results["physical"]
-    agreements = {word: agreement(names, physical, results[word], rng, goal=RANK_GOAL) for word in ("before", "after")}
+    agreements = {word: agreement(names, physical, results[word], rng, goal=_RANK_GOAL) for word in ("before", "after")}
     return {
         "experiment": "behaviour-predicts",
         "table": rows,
         **agreements,
         "claims": [one.as_json() for one in _claims(agreements, len(names))],
         "ceiling": ceiling_of(names, physical, rng),
-        "goal": RANK_GOAL,
+        "goal": _RANK_GOAL,
         "pairs": _pairs(settings, results),
         "settings": {**asdict(size), "seed": settings.seed},
         "physical_games": len(physical),
@@ -365,7 +365,7 @@ def _claims(agreements: Mapping[str, Mapping[str, Any]], teams: int) -> list[Cla
         Claim(
             what=f"rank correlation {word} calibration",
             ours=Estimate(one["spearman"], one["spearman_interval"][0], one["spearman_interval"][1], teams),
-            least=RANK_GOAL,
+            least=_RANK_GOAL,
             digits=2,
         )
         for word, one in agreements.items()

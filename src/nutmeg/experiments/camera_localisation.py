@@ -64,10 +64,10 @@ if TYPE_CHECKING:
 
 
 FIELD_NAME = "spl2011"
-WALKER_SLOT = 0
+_WALKER_SLOT = 0
 CORNERS = ((2.3, -1.5), (2.3, 1.5), (0.0, 0.9), (-2.3, 1.5), (-2.3, -1.5), (0.0, -0.9))
 """Corners of the path, which begins at the last one [m]."""
-OTHER_ROBOTS = {
+_OTHER_ROBOTS = {
     1: (-2.7, 0.5),
     2: (-0.9, 0.2),
     3: (1.2, 1.7),
@@ -77,12 +77,12 @@ OTHER_ROBOTS = {
     14: (-1.4, 1.8),
 }
 """Places of the robots that walk in circles, by slot [m]."""
-BALL_PLACE = (0.1, 0.4)
-CORNER_RADIUS = 0.3
+_BALL_PLACE = (0.1, 0.4)
+_CORNER_RADIUS = 0.3
 """A corner has been reached from here, m."""
-HEAD_SWING = 0.9
+_HEAD_SWING = 0.9
 """How far the head turns to both sides [rad]."""
-HEAD_PERIOD = 5.0
+_HEAD_PERIOD = 5.0
 """Time of a swing of the head to both sides and back [s]."""
 HEAD_PITCH = -0.15
 """Pitch of the head, upwards [rad]."""
@@ -93,7 +93,7 @@ class Frame:
     """A cycle of the walk."""
 
     time: float
-    """s."""
+    """Time since the walk began, s."""
     images: dict[str, Bytes]
     """(240, 320, 3) of each camera."""
     head: tuple[float, float]
@@ -117,10 +117,10 @@ class CameraWalk:
     def __init__(self, seed: int) -> None:
         field = load_field(FIELD_NAME)
         self.world = BehaviourWorld(load_behaviour("nao"), field, count=1, seeds=np.array([seed], np.uint64))
-        for slot, (x, y) in {WALKER_SLOT: CORNERS[-1], **OTHER_ROBOTS}.items():
+        for slot, (x, y) in {_WALKER_SLOT: CORNERS[-1], **_OTHER_ROBOTS}.items():
             self.world.join(0, slot)
             self.world.place(0, slot, x, y, 0.7 * slot)
-        self.world.place_ball(0, *BALL_PLACE)
+        self.world.place_ball(0, *_BALL_PLACE)
         self._cameras = Cameras(load_eyes("nao"), field, load_ball(field.ball))
         self._next, self._cycle = 0, 0
 
@@ -134,38 +134,38 @@ class CameraWalk:
 
     def carry(self, x: float, y: float, heading: float) -> None:
         """Puts the robot somewhere else [m, rad], without its noticing."""
-        self.world.place(0, WALKER_SLOT, x, y, heading)
+        self.world.place(0, _WALKER_SLOT, x, y, heading)
 
     def _order(self) -> None:
         state, orders = self.world.state, self.world.orders
-        for slot in OTHER_ROBOTS:
+        for slot in _OTHER_ROBOTS:
             orders.legs[0, slot], orders.wish[0, slot] = Legs.WALK, (0.08, 0.0, 0.4)
-        x, y, heading = state.pose[0, WALKER_SLOT].tolist()
+        x, y, heading = state.pose[0, _WALKER_SLOT].tolist()
         goal = CORNERS[self._next]
-        if math.dist((x, y), goal) < CORNER_RADIUS:
+        if math.dist((x, y), goal) < _CORNER_RADIUS:
             self._next = (self._next + 1) % len(CORNERS)
             goal = CORNERS[self._next]
         turn = wrap_angle_exactly(math.atan2(goal[1] - y, goal[0] - x) - heading)
-        lying = state.posture[0, WALKER_SLOT] == Posture.LYING
-        orders.legs[0, WALKER_SLOT] = Legs.GET_UP if lying else Legs.WALK
-        orders.wish[0, WALKER_SLOT] = 0.2 * max(0.0, math.cos(turn)) ** 2, 0.0, 1.5 * turn
-        orders.look[0, WALKER_SLOT] = (
-            HEAD_SWING * math.sin(2 * math.pi * self._cycle * BEHAVIOURAL_CYCLE / HEAD_PERIOD),
+        lying = state.posture[0, _WALKER_SLOT] == Posture.LYING
+        orders.legs[0, _WALKER_SLOT] = Legs.GET_UP if lying else Legs.WALK
+        orders.wish[0, _WALKER_SLOT] = 0.2 * max(0.0, math.cos(turn)) ** 2, 0.0, 1.5 * turn
+        orders.look[0, _WALKER_SLOT] = (
+            _HEAD_SWING * math.sin(2 * math.pi * self._cycle * BEHAVIOURAL_CYCLE / _HEAD_PERIOD),
             HEAD_PITCH,
         )
 
     def _frame(self) -> Frame:
         state = self.world.state
-        pictures = self._cameras.draw(state, 0, [WALKER_SLOT])[0]
-        yaw, pitch = state.head[0, WALKER_SLOT].tolist()
-        ahead, left, turn = state.odometry[0, WALKER_SLOT].tolist()
+        pictures = self._cameras.draw(state, 0, [_WALKER_SLOT])[0]
+        yaw, pitch = state.head[0, _WALKER_SLOT].tolist()
+        ahead, left, turn = state.odometry[0, _WALKER_SLOT].tolist()
         return Frame(
             time=self._cycle * BEHAVIOURAL_CYCLE,
             images=dict(zip(CAMERA_NAMES, pictures, strict=True)),
             head=(yaw, pitch),
             odometry=(ahead, left, turn),
-            pose=state.pose[0, WALKER_SLOT].copy(),
-            upright=bool(state.posture[0, WALKER_SLOT] <= Posture.KICKING),
+            pose=state.pose[0, _WALKER_SLOT].copy(),
+            upright=bool(state.posture[0, _WALKER_SLOT] <= Posture.KICKING),
             ball=state.ball[0].copy(),
         )
 
@@ -176,18 +176,18 @@ class CameraWalk:
         self._cameras.close()
 
 
-TRUTH_COLOUR = "#24292f"
+_TRUTH_COLOUR = "#24292f"
 COLOURS = {"pictures": "#1f6feb", "shaken": "#d1242f", "odometry": "#8c959f"}
-CONDITION_LABELS = {
+_CONDITION_LABELS = {
     "pictures": "pictures",
     "shaken": "pictures, shaken and noisy",
     "odometry": "odometry alone, start known",
 }
-FIGURE_GOALS = (0.3, 10.0)
+_FIGURE_GOALS = (0.3, 10.0)
 """Goals of the medians, m and degrees."""
 
 
-def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
+def _plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
     """Writes a PNG.
 
     Args:
@@ -206,15 +206,15 @@ def plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
         believed, colour = recording.read(f"{name}.pose")[:, :3], COLOURS[name]
         off = believed - truth
         degrees = np.degrees(np.abs(wrap_angle(off[:, 2])))
-        pitch.plot(believed[:, 0], believed[:, 1], color=colour, linewidth=1.0, label=CONDITION_LABELS[name])
+        pitch.plot(believed[:, 0], believed[:, 1], color=colour, linewidth=1.0, label=_CONDITION_LABELS[name])
         place.semilogy(times, np.maximum(np.hypot(off[:, 0], off[:, 1]), 1e-3), color=colour, linewidth=0.8)
         turn.semilogy(times, np.maximum(degrees, 1e-2), color=colour, linewidth=0.8)
-    pitch.plot(truth[:, 0], truth[:, 1], color=TRUTH_COLOUR, linewidth=2.2, alpha=0.55, label="true")
+    pitch.plot(truth[:, 0], truth[:, 1], color=_TRUTH_COLOUR, linewidth=2.2, alpha=0.55, label="true")
     pitch.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=8, frameon=False)
     for panel, goal, label in zip(
-        (place, turn), FIGURE_GOALS, ("error of place [m]", "error of heading [°]"), strict=True
+        (place, turn), _FIGURE_GOALS, ("error of place [m]", "error of heading [°]"), strict=True
     ):
-        panel.axhline(goal, color=TRUTH_COLOUR, linestyle="--", linewidth=0.8)
+        panel.axhline(goal, color=_TRUTH_COLOUR, linestyle="--", linewidth=0.8)
         panel.set_ylabel(label)
         panel.grid(alpha=0.25)
     place.tick_params(labelbottom=False)
@@ -241,9 +241,9 @@ def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an a
 
 ERROR_GOAL = 0.3
 """Limit of the median error of position [m]."""
-TURN_GOAL = math.radians(10.0)
+_TURN_GOAL = math.radians(10.0)
 """Limit of the median error of heading [rad]."""
-CONDITIONS = ("pictures", "shaken", "odometry")
+_CONDITIONS = ("pictures", "shaken", "odometry")
 POSE_LABELS = ("x", "y", "heading")
 
 
@@ -270,7 +270,7 @@ class Settings(ExperimentSettings):
     """Options; quick means a shorter walk."""
 
     seed: int = 1
-    """The first seed."""
+    """The seed of the first walk."""
     seeds: int = 5
     """Number of walks."""
     size: Scale | None = None
@@ -286,15 +286,15 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         return _one_seed(out / f"seed-{walk}.nutmeg", walk, size)
 
     runs = each_seed(out, range(seed, seed + settings.seeds), asdict(size), one)
-    conditions = {name: _together([run[name] for run in runs]) for name in CONDITIONS}
+    conditions = {name: _together([run[name] for run in runs]) for name in _CONDITIONS}
     best = conditions["pictures"]
-    plot_walk(out / "camera-localisation.png", Recording.open(out / f"seed-{seed}.nutmeg"), load_field(FIELD_NAME))
+    _plot_walk(out / "camera-localisation.png", Recording.open(out / f"seed-{seed}.nutmeg"), load_field(FIELD_NAME))
     return {
         "experiment": "camera-localisation",
         "conditions": conditions,
         "runs": runs,
-        "goal": {"error": ERROR_GOAL, "turn": TURN_GOAL},
-        "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < TURN_GOAL,
+        "goal": {"error": ERROR_GOAL, "turn": _TURN_GOAL},
+        "met": best["median_error"] < ERROR_GOAL and best["median_turn"] < _TURN_GOAL,
         "claims": [one.as_json() for one in _claims(runs)],
         "settings": {
             **asdict(size),
@@ -320,7 +320,7 @@ def _claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
         Claim(
             what="median error of heading",
             ours=Estimate.of([one["median_turn"] * DEGREES for one in found]),
-            most=TURN_GOAL * DEGREES,
+            most=_TURN_GOAL * DEGREES,
             unit="deg",
         ),
         Claim(what="share that find themselves again after being carried away", ours=again, least=0.5, digits=2),
@@ -357,16 +357,16 @@ class _Believer:
 
     def __init__(self, seed: int, size: Scale, *, shaken: bool) -> None:
         self._rng = np.random.default_rng([seed, shaken])
-        self.senses = CameraSenses(load_field(FIELD_NAME), load_eyes("nao"), rng=self._rng)
+        self.senses = CameraSenses(load_field(FIELD_NAME), load_eyes("nao"))
         self._sway, self._noise = (size.sway, size.noise) if shaken else (0.0, 0.0)
 
     def follow(self, frame: Frame) -> Floats:
         """(5,) pose, spread of the place and of the heading."""
-        self.senses.filter.move(frame.odometry, upright=frame.upright)
+        self.senses.walk(frame.odometry, upright=frame.upright)
         if frame.upright:
             yaw, pitch = frame.head + self._sway * self._rng.standard_normal(2)
             images = {name: self._noisy(image) for name, image in frame.images.items()}
-            self.senses.look(images, (float(yaw), float(pitch)), Side.LEFT, frame.time)
+            self.senses.look(images, (float(yaw), float(pitch)), Side.LEFT)
         pose = self.senses.pose
         return np.array([pose.x, pose.y, pose.heading, pose.spread, pose.heading_spread])
 
@@ -379,7 +379,7 @@ class _Believer:
 
 def _one_seed(path: Path, seed: int, size: Scale) -> dict[str, Any]:
     """A walk: recorded, and its errors."""
-    believers = {name: _Believer(seed, size, shaken=name == "shaken") for name in CONDITIONS[:2]}
+    believers = {name: _Believer(seed, size, shaken=name == "shaken") for name in _CONDITIONS[:2]}
     labels = {
         "truth": POSE_LABELS,
         **dict.fromkeys(believers, (*POSE_LABELS, "spread", "heading_spread")),
@@ -406,7 +406,7 @@ def _one_seed(path: Path, seed: int, size: Scale) -> dict[str, Any]:
     columns = {"pictures": slice(3, 6), "shaken": slice(8, 11), "odometry": slice(13, 16)}
     errors = {name: _errors(table[:, :3], table[:, where]) for name, where in columns.items()}
     return {
-        **{name: {**errors[name], "found_again": found.get(name)} for name in CONDITIONS},
+        **{name: {**errors[name], "found_again": found.get(name)} for name in _CONDITIONS},
         "ball_error": float(np.median(balls)) if balls else None,
         "balls": len(balls),
         "rows": len(table),
@@ -425,7 +425,7 @@ def _found_again(
         start = frame.time if start is None else start
         for name, one in believers.items():
             error = np.abs(_difference(one.follow(frame)[:3], frame.pose))
-            if math.hypot(error[0], error[1]) < ERROR_GOAL and error[2] < TURN_GOAL:
+            if math.hypot(error[0], error[1]) < ERROR_GOAL and error[2] < _TURN_GOAL:
                 since.setdefault(name, frame.time - start)
             else:
                 since.pop(name, None)
@@ -455,7 +455,7 @@ def _errors(truth: Floats, believed: Floats) -> dict[str, Any]:
     """Medians and 95 % points of the errors of place [m] and heading [rad]; when they were first as wanted [s]."""
     off = _difference(believed, truth)
     error, turn = np.hypot(off[:, 0], off[:, 1]), np.abs(off[:, 2])
-    good = (error < ERROR_GOAL) & (turn < TURN_GOAL)
+    good = (error < ERROR_GOAL) & (turn < _TURN_GOAL)
     return {
         "median_error": float(np.median(error)),
         "median_turn": float(np.median(turn)),

@@ -12,8 +12,8 @@
 | 7 | what a robot believes about its opponent: seen, out of sight, and corrected by sonar |
 | 8 | moments of a match, with the pictures of one player's upper camera |
 
-Figure 7's correction is made here: the built-in tracker does not use sonar yet. The opponent is put onto the axis of a
-sonar that answers, at the distance that it says, while no camera shows it.
+Figure 7 shows what the built-in tracker believes, with its sonars and without. A sonar that answers moves the opponent
+to the distance that it says, in a direction within its cone, while no camera shows it.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from nutmeg.experiments.experiment import (
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.tactics.tactician import strategy_decide
+from nutmeg.match.players.tracking.tracker import Tracker
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.rules.slots import slot_of
+from nutmeg.match.rules.slots import side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
@@ -68,10 +68,10 @@ if TYPE_CHECKING:
 FIELD_NAME = "spl2011"
 BLUE, PINK = slot_of(Side.LEFT, 3), slot_of(Side.RIGHT, 2)
 """Slots of the two robots that most figures need."""
-BLUE_COLOUR, PINK_COLOUR, BALL_COLOUR, BELIEF_COLOUR = "#1f6feb", "#d63384", "#d9772b", "#8250df"
-HEAD_ANGLES = ((0, 0), (45, 0), (-45, 0), (0, -25), (60, -25), (0, 20))
+_BLUE_COLOUR, _PINK_COLOUR, BALL_COLOUR, _BELIEF_COLOUR = "#1f6feb", "#d63384", "#d9772b", "#8250df"
+_HEAD_ANGLES = ((0, 0), (45, 0), (-45, 0), (0, -25), (60, -25), (0, 20))
 """Yaw to the left and pitch upwards of figure 3 [deg]."""
-FOOT_TIP = (0.10, 0.05)
+_FOOT_TIP = (0.10, 0.05)
 """Tip of a foot, from which the direction of a kick is taken, ahead and aside [m]."""
 
 
@@ -87,13 +87,13 @@ class KickCase:
     """Where table 2 of the paper sends the ball, to the left [rad]; None for nowhere."""
 
 
-KICKS = (
+_KICKS = (
     KickCase("right side", KickKind.RIGHT_SIDE, (0.16, 0.05), None),
     KickCase(
         "right straight, ball at an angle",
         KickKind.RIGHT_STRAIGHT,
         (0.18, -0.08),
-        math.atan2(-0.08 + FOOT_TIP[1], 0.18 - FOOT_TIP[0]),
+        math.atan2(-0.08 + _FOOT_TIP[1], 0.18 - _FOOT_TIP[0]),
     ),
     KickCase("right straight, ball out of reach", KickKind.RIGHT_STRAIGHT, (0.28, 0.0), None),
 )
@@ -104,7 +104,7 @@ class Settings(ExperimentSettings):
     """Options; quick means fewer seeds, and a match of 10 s instead of 60 s."""
 
     seed: int = 1
-    """The first seed."""
+    """The first of the seeds."""
     seeds: int = 20
     """Number of kicks, balls and beliefs of each kind; at least 5."""
 
@@ -115,17 +115,17 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     claims: list[Claim] = []
     with _Pictures() as pictures:
         say("figure 3: fields of view")
-        claims += figure_3(out / "figure-3.png", pictures)
+        claims += _figure_3(out / "figure-3.png", pictures)
         say("figure 4: sonar")
-        claims += figure_4(out / "figure-4.png")
+        claims += _figure_4(out / "figure-4.png")
         say("figure 5: kicks")
-        claims += figure_5(out / "figure-5.png", pictures, seeds)
+        claims += _figure_5(out / "figure-5.png", pictures, seeds)
         say("figure 6: collisions")
-        claims += figure_6(out / "figure-6.png", seeds)
+        claims += _figure_6(out / "figure-6.png", seeds)
         say("figure 7: beliefs")
-        claims += figure_7(out / "figure-7.png", seeds)
+        claims += _figure_7(out / "figure-7.png", seeds)
         say("figure 8: a match")
-        match = figure_8(out / "figure-8.png", pictures, settings.seed, 10.0 if settings.quick else 60.0)
+        match = _figure_8(out / "figure-8.png", pictures, settings.seed, 10.0 if settings.quick else 60.0)
     return {
         "experiment": "naoisis",
         "claims": [one.as_json() for one in claims],
@@ -190,13 +190,13 @@ def _robot(axes: Axes, pose: Sequence[float] | Floats, colour: str, *, alpha: fl
 # Figure 3
 
 
-def figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
+def _figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
     """Pictures of both cameras for several angles of the head."""
     world = _world(1, {BLUE: (-1.5, 0.0, 0.0), PINK: (-0.3, 0.35, math.pi)})
     world.place_ball(0, -1.0, 0.05)
     figure = _figure(12.0, 3.6)
-    grid = figure.subplots(2, len(HEAD_ANGLES))
-    for column, (yaw, pitch) in enumerate(HEAD_ANGLES):
+    grid = figure.subplots(2, len(_HEAD_ANGLES))
+    for column, (yaw, pitch) in enumerate(_HEAD_ANGLES):
         world.state.head[0, BLUE] = math.radians(yaw), math.radians(pitch)
         for row, image in enumerate(pictures.of(world.state, BLUE)):
             grid[row, column].imshow(image)
@@ -219,7 +219,7 @@ def figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
 # Figure 4
 
 
-def figure_4(path: Path) -> list[Claim]:
+def _figure_4(path: Path) -> list[Claim]:
     """Places of an opponent at which each sonar answers."""
     world = _world(1, {BLUE: (0.0, 0.0, 0.0), PINK: (1.0, 0.0, math.pi)})
     eyes = load_eyes("nao")
@@ -234,7 +234,7 @@ def figure_4(path: Path) -> list[Claim]:
     for axes, side, name in zip(figure.subplots(1, 2, sharey=True), (0, 1), ("left", "right"), strict=True):
         heard = np.isfinite(answers[:, side])
         dots = axes.scatter(where[heard, 0], where[heard, 1], c=answers[heard, side], s=9, vmin=0.15, vmax=0.75)
-        _robot(axes, (0.0, 0.0, 0.0), BLUE_COLOUR)
+        _robot(axes, (0.0, 0.0, 0.0), _BLUE_COLOUR)
         axes.set(title=f"{name} sonar", xlabel="opponent ahead [m]", xlim=(-0.15, 1.15), ylim=(-0.75, 0.75))
         axes.set_aspect("equal")
     figure.axes[0].set_ylabel("opponent to the left [m]")
@@ -264,12 +264,12 @@ def figure_4(path: Path) -> list[Claim]:
 # Figure 5
 
 
-def figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Claim]:
+def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Claim]:
     """Three kicks: what the robot sees before, and where the ball goes, with every seed."""
     figure = _figure(10.0, 5.6)
-    grid = figure.subplots(2, len(KICKS), height_ratios=(1.0, 1.2))
+    grid = figure.subplots(2, len(_KICKS), height_ratios=(1.0, 1.2))
     claims = []
-    for column, case in enumerate(KICKS):
+    for column, case in enumerate(_KICKS):
         paths = [_kicked(case, seed) for seed in seeds]
         before = _world(1, {BLUE: (0.0, 0.0, 0.0)})
         before.place_ball(0, *case.ball)
@@ -280,7 +280,7 @@ def figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Clai
         for way in paths:
             grid[1, column].plot(way[:, 0], way[:, 1], color=BALL_COLOUR, lw=0.8, alpha=0.6)
         grid[1, column].plot(*case.ball, "o", color=BALL_COLOUR, markersize=5)
-        _robot(grid[1, column], (0.0, 0.0, 0.0), BLUE_COLOUR)
+        _robot(grid[1, column], (0.0, 0.0, 0.0), _BLUE_COLOUR)
         grid[1, column].set_aspect("equal")
         grid[1, column].set(xlabel="ahead [m]", xlim=(-0.5, 3.0), ylim=(-2.0, 2.0))
         ends = np.array([way[-1] - way[0] for way in paths])
@@ -342,7 +342,7 @@ _Collision = tuple[
 """Name, poses and commanded walks by slot, and place and velocity of the ball."""
 
 
-def figure_6(path: Path, seeds: Sequence[int]) -> list[Claim]:
+def _figure_6(path: Path, seeds: Sequence[int]) -> list[Claim]:
     """The five collisions from above; robots and ball leave their paths."""
     field = load_field(FIELD_NAME)
     post = _post(field)
@@ -361,7 +361,7 @@ def figure_6(path: Path, seeds: Sequence[int]) -> list[Claim]:
     for axes, (name, places, wishes, ball) in zip(grid, cases, strict=True):
         ways, balls = _collision(seeds[0], places, wishes, ball)
         for slot, way in ways.items():
-            colour = BLUE_COLOUR if slot == BLUE else PINK_COLOUR
+            colour = _BLUE_COLOUR if slot == BLUE else _PINK_COLOUR
             axes.plot(way[:, 0], way[:, 1], color=colour)
             _robot(axes, way[0, :3], colour, alpha=0.3)
             _robot(axes, way[-1, :3], colour)
@@ -433,7 +433,7 @@ def _passes_through(seed: int, aside: float) -> bool:
 # Figure 7
 
 
-def figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
+def _figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
     """A robot that looks at its opponent, then away while that comes nearer, and then listens."""
     runs = [_beliefs(seed) for seed in seeds]
     figure = _figure(11.0, 3.4)
@@ -441,21 +441,21 @@ def figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
     first = runs[0]
     shown = (("seen", 4, "seen"), ("out of sight", 24, "seen"), ("corrected by sonar", 24, "sonar"))
     for axes, (name, row, which) in zip(grid, shown, strict=False):
-        _robot(axes, first["observer"], PINK_COLOUR)
-        _robot(axes, first["truth"][row], BLUE_COLOUR)
-        axes.plot(*first[which][row], "o", color=BELIEF_COLOUR, markersize=16, fillstyle="none", label="belief")
+        _robot(axes, first["observer"], _PINK_COLOUR)
+        _robot(axes, first["truth"][row], _BLUE_COLOUR)
+        axes.plot(*first[which][row], "o", color=_BELIEF_COLOUR, markersize=16, fillstyle="none", label="belief")
         axes.set(title=f"{name}, {(row + 1) * BEHAVIOURAL_CYCLE:.1f} s", xlim=(-0.9, 0.6), ylim=(-0.6, 0.6))
         axes.set_aspect("equal")
     grid[0].legend(fontsize=7)
     times = (np.arange(len(first["truth"])) + 1) * BEHAVIOURAL_CYCLE
-    for which, colour, label in (("seen", BLUE_COLOUR, "last seen"), ("sonar", BELIEF_COLOUR, "with sonar")):
+    for which, colour, label in (("seen", _BLUE_COLOUR, "last seen"), ("sonar", _BELIEF_COLOUR, "with sonar")):
         grid[3].plot(times, np.mean([run[f"{which}_error"] for run in runs], axis=0), color=colour, label=label)
-    grid[3].axvline(LOOKING_CYCLES * BEHAVIOURAL_CYCLE, color="0.6", lw=0.8, ls=":")
+    grid[3].axvline(_LOOKING_CYCLES * BEHAVIOURAL_CYCLE, color="0.6", lw=0.8, ls=":")
     grid[3].set(xlabel="time [s]", ylabel="error of the belief [m]", title="mean over seeds")
     grid[3].legend(fontsize=7)
     _save(figure, path)
     ends = {which: np.array([run[f"{which}_error"][-1] for run in runs]) for which in ("seen", "sonar")}
-    early = [float(np.mean(run["seen_error"][:LOOKING_CYCLES])) for run in runs]
+    early = [float(np.nanmean(run["seen_error"][:_LOOKING_CYCLES])) for run in runs]
     return [
         Claim(what="figure 7a: error of the belief while seen", ours=Estimate.of(early), most=0.15, unit="m"),
         Claim(what="figure 7b: error out of sight", ours=Estimate.of(ends["seen"]), least=0.15, unit="m"),
@@ -463,10 +463,11 @@ def figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
     ]
 
 
-LOOKING_CYCLES = 6
+_LOOKING_CYCLES = 6
 """How many cycles the observer looks at its opponent before it looks away."""
-BELIEF_CYCLES = 26
-ROBOT_KINDS = (ObjectKind.OPPONENT, ObjectKind.ROBOT)
+_BELIEF_CYCLES = 26
+_SENSES = ("seen", "sonar")
+"""What the observer has: eyes alone, or eyes and sonars."""
 
 
 def _beliefs(seed: int) -> dict[str, Any]:
@@ -476,48 +477,37 @@ def _beliefs(seed: int) -> dict[str, Any]:
     eyes, field = load_eyes("nao"), load_field(FIELD_NAME)
     vision = Vision(eyes, field, ball_radius=world.ball_radius, count=1)
     sonar = Sonar(eyes, field, count=1)
+    trackers = {which: Tracker(eyes, field, ball_radius=world.ball_radius, rolling=0.0, count=1) for which in _SENSES}
+    for tracker in trackers.values():
+        tracker.placed(0, PINK, np.array(observer))
     world.orders.legs[0, BLUE], world.orders.wish[0, BLUE] = Legs.WALK, (0.2, 0.0, 0.0)
-    found: dict[str, list[Any]] = {"truth": [], "seen": [], "sonar": []}
-    seen = believed = np.array(observer[:2])
-    for cycle in range(BELIEF_CYCLES):
-        if cycle == LOOKING_CYCLES:  # the head turns as far to the side as it can
+    found: dict[str, list[Any]] = {"truth": [], **{which: [] for which in _SENSES}}
+    for cycle in range(_BELIEF_CYCLES):
+        if cycle == _LOOKING_CYCLES:  # the head turns as far to the side as it can
             world.orders.look[0, PINK] = math.radians(110), 0.0
-        if cycle >= BELIEF_CYCLES - 8:
+        if cycle >= _BELIEF_CYCLES - 8:
             world.orders.legs[0, BLUE] = Legs.STAND
         world.step()
-        robots = [one for one in vision.see(world.state).of(0, PINK) if one.kind in ROBOT_KINDS]
-        if robots:  # cameras tell directions better than sonars do
-            seen = believed = _placed(observer, robots[0].distance, robots[0].bearing)
-        else:
-            believed = _corrected(observer, believed, sonar.listen(world.state)[0, PINK], eyes.bodies.width / 2)
+        seen, heard = vision.see(world.state), sonar.listen(world.state)
         found["truth"].append(world.state.pose[0, BLUE].copy())
-        found["seen"].append(seen)
-        found["sonar"].append(believed)
+        for which, tracker in trackers.items():
+            tracker.update(world.state, seen, sonar=heard if which == "sonar" else None)
+            found[which].append(_believed_opponent(tracker, PINK))
     truth = np.array(found["truth"])
-    errors = {f"{w}_error": np.hypot(*(np.array(found[w]) - truth[:, :2]).T) for w in ("seen", "sonar")}
+    errors = {f"{w}_error": np.hypot(*(np.array(found[w]) - truth[:, :2]).T) for w in _SENSES}
     return {"observer": observer, **found, **errors}
 
 
-def _placed(pose: tuple[float, float, float], distance: float, bearing: float) -> Floats:
-    x, y, heading = pose
-    return np.array([x + distance * math.cos(heading + bearing), y + distance * math.sin(heading + bearing)])
-
-
-def _corrected(pose: tuple[float, float, float], believed: Floats, answers: Floats, radius: float) -> Floats:
-    """A belief after the left and right sonar have answered (NaN for no answer)."""
-    angle = math.radians(load_eyes("nao").sonar.angle_degrees)
-    heard = [(answer, way) for answer, way in zip(answers, (angle, -angle), strict=True) if math.isfinite(answer)]
-    if not heard:
-        return believed
-    # Both answer for what is straight ahead of the robot.
-    bearing = float(np.mean([way for _, way in heard]))
-    return _placed(pose, float(min(answer for answer, _ in heard)) + radius, bearing)
+def _believed_opponent(tracker: Tracker, slot: int) -> Floats:
+    """(2,) where a player believes the opponent of which it knew last; on the pitch, m."""
+    opponents = tracker.belief(0, slot, 0.0).opponents
+    return np.asarray(side_of_slot(slot).sign * opponents.places[int(np.argmin(opponents.ages))])
 
 
 # Figure 8
 
 
-def figure_8(path: Path, pictures: _Pictures, seed: int, seconds: float) -> dict[str, Any]:
+def _figure_8(path: Path, pictures: _Pictures, seed: int, seconds: float) -> dict[str, Any]:
     """Six moments of a match, and what the upper camera of a pink robot shows then."""
     game = BehaviourGame(load_rules("spl2011"), seed=seed, left="blue", right="pink")
     with game:
@@ -542,7 +532,7 @@ def _draw_state(axes: Axes, state: MatchesState, field: FieldSettings) -> None:
     for (x1, y1), (x2, y2) in field.lines():
         axes.plot((x1, x2), (y1, y2), color="white", lw=1.5)
     for slot in np.flatnonzero(state.present[0]).tolist():
-        _robot(axes, state.pose[0, slot].tolist(), BLUE_COLOUR if slot < PINK - 1 else PINK_COLOUR)
+        _robot(axes, state.pose[0, slot].tolist(), _BLUE_COLOUR if slot < PINK - 1 else _PINK_COLOUR)
     axes.plot(*state.ball[0], "o", color=BALL_COLOUR, markersize=4)
     axes.set_aspect("equal")
     axes.set(xlim=(-3.3, 3.3), ylim=(-2.3, 2.3), xticks=[], yticks=[])

@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 # Options.
 
 
-ACTIONS, OBSERVATIONS = ("walk", "body"), ("symbols", "images")
-MAX_MATCHES = 100_000
+_ACTIONS, _OBSERVATIONS = ("walk", "body"), ("symbols", "images")
+_MAX_MATCHES = 100_000
 """Matches of one environment."""
 
 
@@ -91,8 +91,8 @@ class BehaviourOptions(EpisodeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, value, known in (
-            ("kind of actions", self.actions, ACTIONS),
-            ("kind of observations", self.observations, OBSERVATIONS),
+            ("kind of actions", self.actions, _ACTIONS),
+            ("kind of observations", self.observations, _OBSERVATIONS),
         ):
             if value not in known:
                 raise UnknownNameError(name, str(value), known)
@@ -133,13 +133,13 @@ class BehaviourOptions(EpisodeOptions):
 # +x, or ahead and to the left of the player.
 
 
-MAX_POSTS = 4
+_MAX_POSTS = 4
 """Goal posts in an observation."""
-MAX_LANDMARKS = 6
+_MAX_LANDMARKS = 6
 """Landmarks in an observation; of more, the nearest."""
-MAX_DISTANCE = 30.0
+_MAX_DISTANCE = 30.0
 """Bound of distances and places, m."""
-MAX_AGE = 10.0
+_MAX_AGE = 10.0
 """Bound of ages of beliefs, s."""
 MAX_SPEED = 10.0
 """Bound of speeds, m/s."""
@@ -160,27 +160,27 @@ def _body_parts(length: float) -> list[Part]:
 
 def _symbol_parts(players: int) -> list[Part]:
     """Parts of an observation about what a player sees and believes."""
-    low, high = (0.0, 0.0, -math.pi), (1.0, MAX_DISTANCE, math.pi)
+    low, high = (0.0, 0.0, -math.pi), (1.0, _MAX_DISTANCE, math.pi)
     post_low, post_high = (-1.0, *low), (1.0, *high)
-    mark_low, mark_high = (0.0, 0.0, -math.pi, -1.0, -1.0), (5.0, MAX_DISTANCE, math.pi, 1.0, 1.0)
+    mark_low, mark_high = (0.0, 0.0, -math.pi, -1.0, -1.0), (5.0, _MAX_DISTANCE, math.pi, 1.0, 1.0)
     far, other_low, other_high = (
-        MAX_DISTANCE,
-        (-MAX_DISTANCE, -MAX_DISTANCE, 0.0),
-        (MAX_DISTANCE, MAX_DISTANCE, MAX_AGE),
+        _MAX_DISTANCE,
+        (-_MAX_DISTANCE, -_MAX_DISTANCE, 0.0),
+        (_MAX_DISTANCE, _MAX_DISTANCE, _MAX_AGE),
     )
     return [
         Part("ball", 3, low, high),
         Part("mates", 3 * players, low * players, high * players),
         Part("opponents", 3 * players, low * players, high * players),
         Part("robots", 3 * players, low * players, high * players),
-        Part("posts", 4 * MAX_POSTS, post_low * MAX_POSTS, post_high * MAX_POSTS),
-        Part("marks", 5 * MAX_LANDMARKS, mark_low * MAX_LANDMARKS, mark_high * MAX_LANDMARKS),
-        Part("pose", 6, (-far, -far, -1.0, -1.0, 0.0, 0.0), (far, far, 1.0, 1.0, MAX_DISTANCE, math.pi)),
+        Part("posts", 4 * _MAX_POSTS, post_low * _MAX_POSTS, post_high * _MAX_POSTS),
+        Part("marks", 5 * _MAX_LANDMARKS, mark_low * _MAX_LANDMARKS, mark_high * _MAX_LANDMARKS),
+        Part("pose", 6, (-far, -far, -1.0, -1.0, 0.0, 0.0), (far, far, 1.0, 1.0, _MAX_DISTANCE, math.pi)),
         Part(
             "believed_ball",
             5,
             (-far, -far, -MAX_SPEED, -MAX_SPEED, 0.0),
-            (far, far, MAX_SPEED, MAX_SPEED, MAX_AGE),
+            (far, far, MAX_SPEED, MAX_SPEED, _MAX_AGE),
         ),
         Part("believed_mates", 3 * players, other_low * players, other_high * players),
         Part("believed_opponents", 3 * players, other_low * players, other_high * players),
@@ -210,9 +210,9 @@ class SymbolObservations:
         if self._options.observations == "images":
             return self.body.rows(told).reshape(*games.slots.shape, -1)
         slots, sightings, players = games.slots, games.senses.sightings, self._options.players
-        seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * MAX_POSTS + 5 * MAX_LANDMARKS))
+        seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * _MAX_POSTS + 5 * _MAX_LANDMARKS))
         _fill_sightings(slots, sightings.things, sightings.count, players, seen)
-        ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * MAX_POSTS, 5 * MAX_LANDMARKS])
+        ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * _MAX_POSTS, 5 * _MAX_LANDMARKS])
         names = ("ball", "mates", "opponents", "robots", "posts", "marks")
         flat = seen.reshape(len(told["head"]), -1)
         for name, first, end in zip(names, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
@@ -260,14 +260,14 @@ def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
     age = np.minimum(beliefs["seen_ago"], beliefs["told_ago"])
     parts = {
         "pose": np.stack([x, y, c, s, beliefs["spread"], beliefs["heading_spread"]], axis=1),
-        "believed_ball": np.nan_to_num(np.stack([ahead, left, vx, vy, age], axis=1), posinf=MAX_AGE),
+        "believed_ball": np.nan_to_num(np.stack([ahead, left, vx, vy, age], axis=1), posinf=_MAX_AGE),
     }
     for name, first in (("believed_mates", 0), ("believed_opponents", MAX_PLAYERS)):
         columns = []
         for k in range(first, first + players):
             there = to_body(others["x"][:, k] - x, others["y"][:, k] - y)
             columns += [*there, others["age"][:, k]]
-        parts[name] = np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=MAX_AGE)
+        parts[name] = np.nan_to_num(np.stack(columns, axis=1), nan=0.0, posinf=_MAX_AGE)
     return parts
 
 
@@ -278,7 +278,7 @@ def _fill_sightings(
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])
     room = np.array([1, players, players, players])
-    posts, marks = 3 + 9 * players, 3 + 9 * players + 4 * MAX_POSTS
+    posts, marks = 3 + 9 * players, 3 + 9 * players + 4 * _MAX_POSTS
     for m in range(slots.shape[0]):
         for a in range(slots.shape[1]):
             s, row = slots[m, a], out[m, a]
@@ -292,14 +292,14 @@ def _fill_sightings(
                         row[place], row[place + 1], row[place + 2] = 1.0, far, bearing
                         found[what] += 1
                 elif what <= ObjectKind.POST:
-                    if seen_posts < MAX_POSTS:
+                    if seen_posts < _MAX_POSTS:
                         place = posts + 4 * seen_posts
                         row[place] = (
                             -1.0 if what == ObjectKind.OWN_POST else 1.0 if what == ObjectKind.THEIR_POST else 0.0
                         )
                         row[place + 1], row[place + 2], row[place + 3] = 1.0, far, bearing
                         seen_posts += 1
-                elif seen_marks < MAX_LANDMARKS:
+                elif seen_marks < _MAX_LANDMARKS:
                     place = marks + 5 * seen_marks
                     row[place], row[place + 1], row[place + 2] = what - ObjectKind.L_CROSSING + 1.0, far, bearing
                     if not math.isnan(thing.turn):
@@ -319,9 +319,9 @@ def _fill_sightings(
 
 ACTION_WIDTHS = {"walk": 4, "body": 8}
 """Numbers of an action."""
-DEFAULT_STRATEGY = "roles"
+_DEFAULT_STRATEGY = "roles"
 """The strategy that places controlled players before a kick-off, and turns their heads."""
-MIN_WALK_SHARE = 0.05
+_MIN_WALK_SHARE = 0.05
 """An action below this share of the top speeds stands still."""
 LINE_UP_CYCLES = 12
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
@@ -338,8 +338,8 @@ class SteeredGames(BehaviourGames):
     def __init__(self, options: BehaviourOptions, count: int) -> None:
         super().__init__(
             options.rule_book(),
-            left=DEFAULT_STRATEGY,
-            right=options.opponents or DEFAULT_STRATEGY,
+            left=_DEFAULT_STRATEGY,
+            right=options.opponents or _DEFAULT_STRATEGY,
             seeds=range(count),
             setup=options.setup,
             players=options.players,
@@ -391,7 +391,7 @@ class SteeredGames(BehaviourGames):
         rows, slots = chosen[:, None], self.slots[chosen]
         state, orders, actions = self.world.state, self.world.orders, self.actions[chosen]
         ahead, left, turn, kick = np.moveaxis(actions[..., :4], -1, 0)
-        walks = np.abs(actions[..., :3]).max(axis=-1) >= MIN_WALK_SHARE
+        walks = np.abs(actions[..., :3]).max(axis=-1) >= _MIN_WALK_SHARE
         legs = np.where(walks, int(Legs.WALK), int(Legs.STAND))
         legs = np.where(kick > 0.0, int(Legs.KICK), legs)
         side = np.zeros_like(kick)
@@ -454,8 +454,8 @@ class BehaviourVectorEnv:
     """
 
     def __init__(self, count: int, **options: Any) -> None:  # noqa: ANN401
-        if not isinstance(count, int) or not 1 <= count <= MAX_MATCHES:
-            raise UsageError(f"an environment of {count!r} matches; allowed are 1 to {MAX_MATCHES}.")
+        if not isinstance(count, int) or not 1 <= count <= _MAX_MATCHES:
+            raise UsageError(f"an environment of {count!r} matches; allowed are 1 to {_MAX_MATCHES}.")
         self.options, self.num_envs = BehaviourOptions.of(options), count
         self.games = SteeredGames(self.options, count)
         """The matches, with the ground truth that no player knows."""

@@ -26,9 +26,9 @@ from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
 from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
-from nutmeg.match.players.tracking.batch_filters import arrives
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.filters import arrives
 from nutmeg.match.players.tracking.records import belief_of
+from nutmeg.match.players.tracking.tracker import SymbolicSenses
 from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules.book import pitch_of
 from nutmeg.match.rules.fouls import penalised
@@ -38,7 +38,6 @@ from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, eyes_names, load_eyes
 from nutmeg.match.worlds.behavioural.figures import BehaviourFigures
 from nutmeg.match.worlds.behavioural.settings import BehaviourSettings, load_behaviour
-from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld, beam_player
 from nutmeg.match.worlds.physical.hearing import checked_message
@@ -61,9 +60,9 @@ if TYPE_CHECKING:
     from nutmeg.model.field import FieldSettings
 
 
-MATCH, ALL_MATCHES = 0, np.array([0])
+_MATCH, _ALL_MATCHES = 0, np.array([0])
 """The only match of this world."""
-STANDING_SPEED = 0.02
+_STANDING_SPEED = 0.02
 """A player that is slower than this stands [m/s]."""
 
 
@@ -150,7 +149,6 @@ class BehaviourGame(BaseGame):
         seeds = np.array([seed % 2**64], np.uint64)
         self.world = BehaviourWorld(self.settings, ground, count=1, seeds=seeds)
         self.senses = SymbolicSenses(self.eyes, self.world)
-        self._sonar = Sonar(self.eyes, ground, count=1)
         self._wishes: Bools | None = None
         self._said: dict[int, str] = {}
         self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
@@ -180,21 +178,21 @@ class BehaviourGame(BaseGame):
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join; all robots are alike, so that types make no difference."""
         slot = self._admit(side, number, team)
-        self.world.join(MATCH, slot)
-        self.senses.greet(MATCH, slot)
+        self.world.join(_MATCH, slot)
+        self.senses.greet(_MATCH, slot)
         self._take_in(slot, team, robot_type)
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""
         if self.present[slot]:
-            self.world.leave(MATCH, slot)
+            self.world.leave(_MATCH, slot)
             self._new.discard(slot)
             self._note("leave", slot)
 
     @property
     def present(self) -> Bools:
         """(22,) who plays."""
-        present: Bools = self.world.state.present[MATCH]
+        present: Bools = self.world.state.present[_MATCH]
         return present
 
     # ---- a cycle
@@ -209,11 +207,10 @@ class BehaviourGame(BaseGame):
         self._begin_recording(np.zeros(SLOTS, np.int64))
         self._order(actions)
         self.world.step()
-        self._judge(self.world.facts(MATCH, wants_pass=self._wishes))
-        self.senses.update(ALL_MATCHES)
-        self._sonar.listen(self.world.state)
+        self._judge(self.world.facts(_MATCH, wants_pass=self._wishes))
+        self.senses.update(_ALL_MATCHES)
         heard = deliver(
-            self._said, self.world.state, MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
+            self._said, self.world.state, _MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
         )
         views = {slot: self._view(slot, heard.get(slot, ())) for slot in np.flatnonzero(self.present).tolist()}
         self._new.clear()
@@ -229,25 +226,25 @@ class BehaviourGame(BaseGame):
             if not self.present[slot]:
                 continue
             if request.beam is not None and may_beam(self.state.mode):
-                beam_player(state.players[MATCH], slot, *request.beam)
-                self.senses.placed(MATCH, slot)
-            order_from(request, orders, match=MATCH, slot=slot, lying=state.posture[MATCH, slot] == Posture.LYING)
+                beam_player(state.players[_MATCH], slot, *request.beam)
+                self.senses.placed(_MATCH, slot)
+            order_from(request, orders, match=_MATCH, slot=slot, lying=state.posture[_MATCH, slot] == Posture.LYING)
             if request.say is not None:
                 self._said[slot] = request.say
             if request.wants_pass:
                 self._wishes = np.zeros(SLOTS, bool) if self._wishes is None else self._wishes
                 self._wishes[slot] = True
-        orders.legs[MATCH, held] = Legs.STAND
+        orders.legs[_MATCH, held] = Legs.STAND
 
     def _view(self, slot: int, heard: tuple[Heard, ...]) -> View:
         """The view of a player."""
         state, (side, number) = self.world.state, side_and_number(slot)
         view: GameView = self.view
-        ahead, left, turn = state.odometry[MATCH, slot].tolist()
-        yaw, pitch = state.head[MATCH, slot].tolist()
-        posture = int(state.posture[MATCH, slot])
-        sonar_left, sonar_right = np.nan_to_num(self._sonar.answers[MATCH, slot], nan=np.inf).tolist()
-        record, time = self.senses.beliefs[MATCH, slot : slot + 1].copy(), self.time
+        ahead, left, turn = state.odometry[_MATCH, slot].tolist()
+        yaw, pitch = state.head[_MATCH, slot].tolist()
+        posture = int(state.posture[_MATCH, slot])
+        sonar_left, sonar_right = np.nan_to_num(self.senses.sonar.answers[_MATCH, slot], nan=np.inf).tolist()
+        record, time = self.senses.beliefs[_MATCH, slot : slot + 1].copy(), self.time
 
         def believe() -> Belief:
             return belief_of(record, time)
@@ -262,8 +259,8 @@ class BehaviourGame(BaseGame):
             odometry=(ahead, left, turn),
             head=(yaw, pitch),
             upright=posture in (Posture.UPRIGHT, Posture.KICKING),
-            doing=activity_of(posture, moves=bool(np.abs(state.speed[MATCH, slot]).max() > STANDING_SPEED)),
-            see=seen_later(self.senses.sightings, MATCH, slot),
+            doing=activity_of(posture, moves=bool(np.abs(state.speed[_MATCH, slot]).max() > _STANDING_SPEED)),
+            see=seen_later(self.senses.sightings, _MATCH, slot),
             sonar=(sonar_left, sonar_right),
             heard=heard,
             believe=believe,
@@ -281,7 +278,7 @@ class BehaviourGame(BaseGame):
         def render() -> Mapping[str, Image]:
             if self.cycles != now:
                 raise UsageError("these pictures were to be taken in a cycle that is over; ask for them when deciding.")
-            top, bottom = cameras.draw(self.world.state, MATCH, [slot])[0]
+            top, bottom = cameras.draw(self.world.state, _MATCH, [slot])[0]
             return {"top": top, "bottom": bottom}
 
         return render
@@ -296,38 +293,38 @@ class BehaviourGame(BaseGame):
     # ---- the referee and the trainer
 
     def _facts(self) -> Facts:
-        return self.world.facts(MATCH)
+        return self.world.facts(_MATCH)
 
     def _do(self, decision: Decision) -> None:
-        self.world.carry_out(MATCH, decision)
-        self.senses.follow(MATCH, decision)
+        self.world.carry_out(_MATCH, decision)
+        self.senses.follow(_MATCH, decision)
 
     def _settle(self) -> None:
         """Nothing is left to be done."""
 
     def _turn_round(self) -> None:
-        self.world.swap_ends(MATCH)
-        self.senses.swap_ends(MATCH)
+        self.world.swap_ends(_MATCH)
+        self.senses.swap_ends(_MATCH)
 
     def place_ball(
         self, position: tuple[float, float, float] | None, velocity: tuple[float, float, float] | None = None
     ) -> None:
         """A trainer's order: put the ball somewhere, m, or give it a velocity, m/s, or both; None keeps it."""
         state = self.world.state
-        x, y = state.ball[MATCH].tolist() if position is None else position[:2]
-        vx, vy = state.ball_speed[MATCH].tolist() if velocity is None else velocity[:2]
-        self.world.place_ball(MATCH, x, y, vx, vy)
+        x, y = state.ball[_MATCH].tolist() if position is None else position[:2]
+        vx, vy = state.ball_speed[_MATCH].tolist() if velocity is None else velocity[:2]
+        self.world.place_ball(_MATCH, x, y, vx, vy)
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
         """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
         self._check_plays(slot)
         turn = None if heading is None else float(np.radians(heading))
-        self.world.place(MATCH, slot, position[0], position[1], turn)
+        self.world.place(_MATCH, slot, position[0], position[1], turn)
 
     def _new_recording(self, path: Path) -> MatchRecording:
         return MatchRecording(
             path,
-            BehaviourFigures(self.world, MATCH),
+            BehaviourFigures(self.world, _MATCH),
             self.rules,
             seed=self.seed,
             config=self._recorded_config(world="behavioural", eyes=self.eyes.name),
@@ -338,7 +335,7 @@ class BehaviourGame(BaseGame):
     def _present_minds(self) -> dict[int, _PresentMind]:
         """Who plays, with what it believes now, which it will be told next."""
         assert self._minds is not None
-        beliefs, time = self.senses.beliefs[MATCH], self.time
+        beliefs, time = self.senses.beliefs[_MATCH], self.time
         return {
             slot: _PresentMind(
                 belief=belief_of(beliefs[slot : slot + 1], time),

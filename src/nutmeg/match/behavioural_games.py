@@ -28,7 +28,7 @@ from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
 from nutmeg.match.players.tactics.records import ground_of, new_memories
 from nutmeg.match.players.tactics.strategies import Strategy, strategy
-from nutmeg.match.players.tracking.batch_tracker import SymbolicSenses
+from nutmeg.match.players.tracking.tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Event, SwapEnds
 from nutmeg.match.rules.fouls import penalised
@@ -65,7 +65,7 @@ class MatchResult:
     falls: tuple[int, int]
     fouls: tuple[int, int]
     time: float
-    """Game time, s."""
+    """The game time that was played, s."""
     over: bool
     """Whether it was played to its end."""
 
@@ -277,7 +277,7 @@ class Watch(NamedTuple):
     """What is kept of M matches to know when the referee must be asked."""
 
     clocks: Records[RefereeClock]
-    """(M,)."""
+    """(M,) one for each match."""
     low: Bools
     """(M, 22) who was not standing one cycle ago."""
     place: Floats

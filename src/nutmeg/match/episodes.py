@@ -39,9 +39,9 @@ class EpisodeOptions:
     players: int = 2
     """Number of players of a team, 1 to 11."""
     half_length: float = 60.0
-    """s."""
+    """The length of a half, s."""
     halves: Literal[1, 2] = 1
-    """One or two."""
+    """The number of halves, one or two."""
     max_cycles: int = 0
     """The episode is cut off after so many cycles; 0 lets it go on until the game is over."""
     goal_reward: float = 1.0
@@ -97,20 +97,20 @@ def check_actions(actions: Mapping[str, object], agents: Sequence[str]) -> None:
 # how long ago [s]; what was never seen is zeros, and as old as can be.
 
 
-MAX_SIGHTING_AGE = 10.0
+_MAX_SIGHTING_AGE = 10.0
 """Ages do not grow beyond this, s."""
-MAX_SIGHTING_DISTANCE = 60.0
+_MAX_SIGHTING_DISTANCE = 60.0
 """Longer than the diagonal of any pitch, m."""
-TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
+_TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
 """As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
 PHASE_NAMES = ("live", "our kick", "their kick", "stopped", "our goal", "their goal", "over")
 """What is going on, as one of these."""
-SEEN_LOW, SEEN_HIGH = (
+_SEEN_LOW, _SEEN_HIGH = (
     (0.0, -math.pi, -math.pi / 2, 0.0),
-    (MAX_SIGHTING_DISTANCE, math.pi, math.pi / 2, MAX_SIGHTING_AGE),
+    (_MAX_SIGHTING_DISTANCE, math.pi, math.pi / 2, _MAX_SIGHTING_AGE),
 )
-FORCE_LOW = (*(-1.0,) * 3, *(-1000.0,) * 3)
-FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
+_FORCE_LOW = (*(-1.0,) * 3, *(-1000.0,) * 3)
+_FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
 
 
 def _percept_parts(players: int, length: float) -> list[Part]:
@@ -120,16 +120,16 @@ def _percept_parts(players: int, length: float) -> list[Part]:
         players: of a team.
         length: of the whole game, s.
     """
-    marks = len(TEAM_LANDMARKS)
+    marks = len(_TEAM_LANDMARKS)
     return [
         Part("angles", WITHOUT_TOES, -math.pi, math.pi),
         Part("gyro", 3, -40.0, 40.0),
         Part("acc", 3, -200.0, 200.0),
-        Part("forces", 12, FORCE_LOW * 2, FORCE_HIGH * 2),
-        Part("landmarks", 4 * marks, SEEN_LOW * marks, SEEN_HIGH * marks),
-        Part("ball", 4, SEEN_LOW, SEEN_HIGH),
-        Part("mates", 4 * players, SEEN_LOW * players, SEEN_HIGH * players),
-        Part("opponents", 4 * players, SEEN_LOW * players, SEEN_HIGH * players),
+        Part("forces", 12, _FORCE_LOW * 2, _FORCE_HIGH * 2),
+        Part("landmarks", 4 * marks, _SEEN_LOW * marks, _SEEN_HIGH * marks),
+        Part("ball", 4, _SEEN_LOW, _SEEN_HIGH),
+        Part("mates", 4 * players, _SEEN_LOW * players, _SEEN_HIGH * players),
+        Part("opponents", 4 * players, _SEEN_LOW * players, _SEEN_HIGH * players),
         Part("phase", len(PHASE_NAMES), 0.0, 1.0),
         Part("time_left", 1, 0.0, length),
         Part("score", 2, 0.0, 100.0),
@@ -151,20 +151,20 @@ class PerceptRows:
         self._team, self._players, self._length = team, players, length
         self._percept: Percept | None = None
         self._side = Side.LEFT
-        self._seen = np.zeros((len(TEAM_LANDMARKS) + 1 + 2 * players, 4))
-        self._seen[:, 3] = MAX_SIGHTING_AGE
+        self._seen = np.zeros((len(_TEAM_LANDMARKS) + 1 + 2 * players, 4))
+        self._seen[:, 3] = _MAX_SIGHTING_AGE
 
     def take(self, percept: Percept, side: Side) -> None:
         """Takes the percept of a cycle, of a player that plays from a side."""
         self._percept, self._side = percept, side
-        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, MAX_SIGHTING_AGE)
+        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, _MAX_SIGHTING_AGE)
         if percept.sight is not None:
             self._see(percept.sight)
 
     def _see(self, sight: Sight) -> None:
         for label, polar in zip(sight.labels, sight.marks.tolist(), strict=True):
-            self._note(len(TEAM_LANDMARKS) if label == "B" else _place_of(label, self._side), polar)
-        first = len(TEAM_LANDMARKS) + 1
+            self._note(len(_TEAM_LANDMARKS) if label == "B" else _place_of(label, self._side), polar)
+        first = len(_TEAM_LANDMARKS) + 1
         for team, number, parts in zip(sight.teams, sight.numbers, sight.parts, strict=True):
             visible = parts[~np.isnan(parts[:, 0])]
             if number <= self._players and len(visible):
@@ -179,7 +179,7 @@ class PerceptRows:
         """The row of the last percept, (width,), with the parts that somebody else fills."""
         percept = self._percept
         assert percept is not None
-        marks, players = len(TEAM_LANDMARKS), self._players
+        marks, players = len(_TEAM_LANDMARKS), self._players
         game = percept.game
         scores = (game.score_left, game.score_right)
         parts = {
@@ -219,4 +219,4 @@ def _place_of(label: str, side: Side) -> int:
     """Where a landmark stands among `LANDMARKS` as a team sees the pitch, which is the same turned by half a turn."""
     if side is Side.RIGHT:
         label = f"{label[0]}{'2' if label[1] == '1' else '1'}{'R' if label[2] == 'L' else 'L'}"
-    return TEAM_LANDMARKS.index(label)
+    return _TEAM_LANDMARKS.index(label)

@@ -63,25 +63,25 @@ if TYPE_CHECKING:
     Minds = Callable[[], Mapping[int, object]]
 
 
-ROWS_PER_CHUNK = 1000
+_ROWS_PER_CHUNK = 1000
 """Rows that are kept in memory until they are compressed: 20 s of a match, 5 MB for 22 robots. With 4000 rows files are
 9 % smaller, but a server occupies 15 MB more."""
 STATE_LABELS = ("mode", "time", "left", "right", "half", "swapped", "touch")
-STATE_STEP = 1e-3
-BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
-BELIEF_STEP = 1e-3
+_STATE_STEP = 1e-3
+_BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
+_BELIEF_STEP = 1e-3
 """Beliefs are stored to a millimetre and a milliradian, requests too."""
-REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
-OTHERS_EVERY = 10
+_REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
+_OTHERS_EVERY = 10
 """Cycles between two times at which beliefs about others, and intents, are looked at, unless told otherwise."""
-OTHERS_LABELS = ("x", "y", "age")
-MAX_OTHERS_AGE = 5.0
+_OTHERS_LABELS = ("x", "y", "age")
+_MAX_OTHERS_AGE = 5.0
 """Others of whom nothing was known for so long are not written down, s."""
 MAX_BALL_AGE = 99.0
 """Age of news that never came, s."""
-MAX_DEVIATION = 99.0
+_MAX_DEVIATION = 99.0
 """The largest standard deviation that is stored, m or rad."""
-MAX_TEXT_LENGTH = 2000
+_MAX_TEXT_LENGTH = 2000
 """Characters of a traceback that are kept."""
 
 
@@ -109,7 +109,7 @@ class MatchRecording:
         config: Mapping[str, object],
         minds: Minds | None = None,
         make_drawing: Callable[[SceneSettings], Drawing] = draw,
-        others_every: int = OTHERS_EVERY,
+        others_every: int = _OTHERS_EVERY,
     ) -> None:
         self._others_every = others_every
         self._figures, number = figures, np.arange(SLOTS) % MAX_PLAYERS
@@ -127,7 +127,7 @@ class MatchRecording:
         channels.append(Channel(name="ball.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
         channels.append(
             Channel(
-                name="game.state", labels=STATE_LABELS, resolution=STATE_STEP, about="mode by index, s, goals, robot"
+                name="game.state", labels=STATE_LABELS, resolution=_STATE_STEP, about="mode by index, s, goals, robot"
             )
         )
         ball = _ANGLES + SLOTS * len(figures.joints)
@@ -145,7 +145,7 @@ class MatchRecording:
             seed=seed,
             config=settings,
             scene_xml=drawing.xml,
-            rows_per_chunk=ROWS_PER_CHUNK,
+            rows_per_chunk=_ROWS_PER_CHUNK,
         )
 
     def sample(self, time: float, state: MatchState, *, game_time: float | None = None) -> None:
@@ -216,16 +216,16 @@ class MatchRecording:
     def _mind_channels(self) -> list[Channel]:
         names = [SLOT_NAMES[slot] for slot in self._slots]
         self._row_of = {slot: row for row, slot in enumerate(self._slots)}
-        self._beliefs = np.full((len(names), len(BELIEF_LABELS)), np.nan)
-        self._others = np.full((len(names), len(names), len(OTHERS_LABELS)), np.nan)
-        self._requests = np.full((len(names), len(REQUEST_LABELS)), np.nan)
-        places = tuple(f"{name}.{axis}" for name in names for axis in OTHERS_LABELS)
+        self._beliefs = np.full((len(names), len(_BELIEF_LABELS)), np.nan)
+        self._others = np.full((len(names), len(names), len(_OTHERS_LABELS)), np.nan)
+        self._requests = np.full((len(names), len(_REQUEST_LABELS)), np.nan)
+        places = tuple(f"{name}.{axis}" for name in names for axis in _OTHERS_LABELS)
         own = [
-            Channel(name=f"{n}.belief", labels=BELIEF_LABELS, unit="m, rad, s", resolution=BELIEF_STEP) for n in names
+            Channel(name=f"{n}.belief", labels=_BELIEF_LABELS, unit="m, rad, s", resolution=_BELIEF_STEP) for n in names
         ]
-        others = [Channel(name=f"{n}.others", labels=places, unit="m, s", resolution=BELIEF_STEP) for n in names]
+        others = [Channel(name=f"{n}.others", labels=places, unit="m, s", resolution=_BELIEF_STEP) for n in names]
         wants = [
-            Channel(name=f"{n}.request", labels=REQUEST_LABELS, unit="m/s, rad/s, rad", resolution=BELIEF_STEP)
+            Channel(name=f"{n}.request", labels=_REQUEST_LABELS, unit="m/s, rad/s, rad", resolution=_BELIEF_STEP)
             for n in names
         ]
         return own + others + wants
@@ -255,16 +255,16 @@ class MatchRecording:
         told = self._told.get(self._of_slot(slot), 0)
         for text in log[told:]:
             robot = SLOT_NAMES[self._of_slot(slot)]
-            self.event(time, "lost_turn", robot=robot, text=text[-MAX_TEXT_LENGTH:])
+            self.event(time, "lost_turn", robot=robot, text=text[-_MAX_TEXT_LENGTH:])
         self._told[self._of_slot(slot)] = len(log)
 
     def _believed(self, belief: Belief, slot: int) -> Floats:
         """(R, 3) where a player believes the robots of this recording, as everybody sees the pitch, and since when."""
         side = side_of_slot(slot)
-        found = np.full((SLOTS, len(OTHERS_LABELS)), np.nan)
+        found = np.full((SLOTS, len(_OTHERS_LABELS)), np.nan)
         for team, others in ((side, belief.mates), (side.other, belief.opponents)):
             news = np.column_stack([side.sign * others.places, others.ages])
-            known = np.where(others.ages[:, None] <= MAX_OTHERS_AGE, news, np.nan)
+            known = np.where(others.ages[:, None] <= _MAX_OTHERS_AGE, news, np.nan)
             found[slot_of(team, 1) : slot_of(team, MAX_PLAYERS) + 1] = known
         found[slot] = np.nan
         return (_rolled(found) if self._swapped else found)[self._slots]
@@ -287,7 +287,7 @@ def _own(belief: Belief, side: Side) -> tuple[float, ...]:
     x, y = ball.place
     age, spreads = min(float(ball.age), MAX_BALL_AGE), (me.spread, me.heading_spread, ball.spread)
     places = sign * me.x, sign * me.y, wrap_angle_exactly(turn), sign * float(x), sign * float(y)
-    return *places, age, *(min(spread, MAX_DEVIATION) for spread in spreads)
+    return *places, age, *(min(spread, _MAX_DEVIATION) for spread in spreads)
 
 
 def _rolled(array: Floats) -> Floats:

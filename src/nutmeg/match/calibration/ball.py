@@ -40,33 +40,33 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
 
 
-FRICTION_LAG = 3
+_FRICTION_LAG = 3
 """Cycles between the two speeds from which friction is estimated."""
-FREE_BALL_DISTANCE = 0.45
+_FREE_BALL_DISTANCE = 0.45
 """A ball that has nobody nearer rolls freely [m]."""
-KICKER_DISTANCE = 0.45
+_KICKER_DISTANCE = 0.45
 """A robot that kicks the ball is not farther from it [m]."""
 LINE_MARGIN = 0.4
 """Balls nearer to a line may meet a post, or be put elsewhere [m]."""
-MAX_BALL_SPEED = 15.0
+_MAX_BALL_SPEED = 15.0
 """A ball that is faster was put there [m/s]."""
-MIN_BALL_SPEED = 0.25
+_MIN_BALL_SPEED = 0.25
 """Slower balls are too noisy to count [m/s]."""
-MAX_BALL_HEIGHT = 0.04
+_MAX_BALL_HEIGHT = 0.04
 """A ball higher than this does not roll [m]."""
-MIN_SPEED_LEAP = 0.4
+_MIN_SPEED_LEAP = 0.4
 """By so much the speed of a ball leaps when it is kicked or met [m/s]."""
-STANCE_CYCLES = 2
+_STANCE_CYCLES = 2
 """Cycles after the command to kick in which a robot stands, before it swings its leg."""
-CROWDED_DISTANCE = 0.6
+_CROWDED_DISTANCE = 0.6
 """With another robot so near to the ball a kick does not count [m]."""
-MAX_KICK_DELAY = 16
+_MAX_KICK_DELAY = 16
 """Cycles after the command within which a kick comes."""
-DIRECTION_SCALE = 0.3
+_DIRECTION_SCALE = 0.3
 """Errors of a kick's direction beyond this count less than with their squares [rad]."""
-FALL_WITHIN_CYCLES = 10
+_FALL_WITHIN_CYCLES = 10
 """A robot that falls within so many cycles after its kick fell over it."""
-MIN_KICKS = 12
+_MIN_KICKS = 12
 """Kicks that an estimate needs."""
 
 
@@ -104,7 +104,7 @@ def _ball_speeds(tracks: Tracks) -> Floats:
     """(T,) mean speed of the ball in the cycle that ended then, m/s; nan if it was put elsewhere."""
     moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
     speeds = np.hypot(*moved.T) / BEHAVIOURAL_CYCLE
-    return np.where(speeds < MAX_BALL_SPEED, speeds, np.nan)
+    return np.where(speeds < _MAX_BALL_SPEED, speeds, np.nan)
 
 
 def _clear_ball(tracks: Tracks) -> Bools:
@@ -113,10 +113,10 @@ def _clear_ball(tracks: Tracks) -> Bools:
     clear = (
         (x < tracks.half_length - LINE_MARGIN)
         & (y < tracks.half_width - LINE_MARGIN)
-        & (tracks.ball_height < MAX_BALL_HEIGHT)
+        & (tracks.ball_height < _MAX_BALL_HEIGHT)
     )
     for track in tracks.robots.values():
-        clear &= ~track.present | (np.hypot(*(track.place - tracks.ball).T) > FREE_BALL_DISTANCE)
+        clear &= ~track.present | (np.hypot(*(track.place - tracks.ball).T) > _FREE_BALL_DISTANCE)
     return np.asarray(clear)
 
 
@@ -124,8 +124,8 @@ def ball_friction(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> lis
     """Deceleration and damping of a rolling ball."""
     pairs = np.concatenate([np.zeros((0, 2)), *(_speed_pairs(tracks) for tracks in all_tracks)])
     names = ("ball.deceleration", "ball.damping")
-    if len(pairs) < 3 * MIN_KICKS:
-        reason = f"{len(pairs)} cycles of a freely rolling ball; needed are {3 * MIN_KICKS}"
+    if len(pairs) < 3 * _MIN_KICKS:
+        reason = f"{len(pairs)} cycles of a freely rolling ball; needed are {3 * _MIN_KICKS}"
         return [unknown(name, reason, len(pairs)) for name in names]
     off = pairs[:, 1] - pairs[:, 0] * np.median(pairs[:, 1] / pairs[:, 0])
     pairs = pairs[np.abs(off - np.median(off)) < 6 * 1.4826 * np.median(np.abs(off - np.median(off))) + 1e-3]
@@ -137,20 +137,20 @@ def _speed_pairs(tracks: Tracks) -> Floats:
     speeds, clear = _ball_speeds(tracks), _clear_ball(tracks)
     moved = np.diff(tracks.ball, axis=0, prepend=tracks.ball[:1])
     way = np.arctan2(moved[:, 1], moved[:, 0])
-    first = np.arange(1, len(speeds) - FRICTION_LAG)
-    free = np.all([clear[first - 1 + k] for k in range(FRICTION_LAG + 2)], axis=0)
-    bent = np.abs(wrap_angle(way[first + FRICTION_LAG] - way[first])) < 0.1
-    steady = np.all([speeds[first + k + 1] <= speeds[first + k] + 0.02 for k in range(FRICTION_LAG)], axis=0)
+    first = np.arange(1, len(speeds) - _FRICTION_LAG)
+    free = np.all([clear[first - 1 + k] for k in range(_FRICTION_LAG + 2)], axis=0)
+    bent = np.abs(wrap_angle(way[first + _FRICTION_LAG] - way[first])) < 0.1
+    steady = np.all([speeds[first + k + 1] <= speeds[first + k] + 0.02 for k in range(_FRICTION_LAG)], axis=0)
     with np.errstate(invalid="ignore"):
-        moving = (speeds[first] > MIN_BALL_SPEED) & (speeds[first + FRICTION_LAG] > 0.3 * MIN_BALL_SPEED)
+        moving = (speeds[first] > _MIN_BALL_SPEED) & (speeds[first + _FRICTION_LAG] > 0.3 * _MIN_BALL_SPEED)
     rows = first[free & bent & steady & moving]
-    return np.column_stack([speeds[rows], speeds[rows + FRICTION_LAG]])
+    return np.column_stack([speeds[rows], speeds[rows + _FRICTION_LAG]])
 
 
 def friction_of(pairs: Floats) -> tuple[float, float]:
     """Deceleration and damping by least squares, neither below 0, of pairs of speeds (n, 2) that are `LAG` apart."""
     before, after = pairs.T
-    lag = FRICTION_LAG * BEHAVIOURAL_CYCLE
+    lag = _FRICTION_LAG * BEHAVIOURAL_CYCLE
     damped = float(before @ after / (before @ before))
     choices = [
         (0.0, -math.log(min(max(damped, 1e-6), 1.0)) / lag),
@@ -172,14 +172,16 @@ def friction_of(pairs: Floats) -> tuple[float, float]:
 
 def find_touches(tracks: Tracks, friction: tuple[float, float]) -> list[Touch]:
     """All moments at which a robot sent off a ball that lay still or nearly so."""
-    speeds = np.nan_to_num(_ball_speeds(tracks), nan=MAX_BALL_SPEED)
+    speeds = np.nan_to_num(_ball_speeds(tracks), nan=_MAX_BALL_SPEED)
     found = []
     for row in range(2, len(speeds) - 3):
         before = speeds[row - 1]
         leaps = (
-            max(speeds[row], speeds[row + 1]) - before > MIN_SPEED_LEAP and before < 0.2 and speeds[row] - before > 0.05
+            max(speeds[row], speeds[row + 1]) - before > _MIN_SPEED_LEAP
+            and before < 0.2
+            and speeds[row] - before > 0.05
         )
-        if leaps and max(speeds[row], speeds[row + 1]) < MAX_BALL_SPEED:
+        if leaps and max(speeds[row], speeds[row + 1]) < _MAX_BALL_SPEED:
             touch = _touch(tracks, row, speeds, friction)
             if touch is not None:
                 found.append(touch)
@@ -194,18 +196,18 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
         for name, track in tracks.robots.items()
         if track.present[row - 1] and not track.lies[row - 1]
     }
-    if not near or min(near.values()) > KICKER_DISTANCE:
+    if not near or min(near.values()) > _KICKER_DISTANCE:
         return None
     name = min(near, key=near.__getitem__)
     track = tracks.robots[name]
-    asked = np.flatnonzero(track.legs[max(row - MAX_KICK_DELAY, 0) : row + 1] == int(Legs.KICK)) + max(
-        row - MAX_KICK_DELAY, 0
+    asked = np.flatnonzero(track.legs[max(row - _MAX_KICK_DELAY, 0) : row + 1] == int(Legs.KICK)) + max(
+        row - _MAX_KICK_DELAY, 0
     )
     wish = int(asked[-1]) if len(asked) else -1
     kind = int(track.kick[wish]) if wish >= 0 else -1
     mirror = -1.0 if kind in (int(KickKind.RIGHT_STRAIGHT), int(KickKind.RIGHT_SIDE)) else 1.0
     first = _first_wish(track, wish) if wish >= 0 else -1
-    stood = min(first + STANCE_CYCLES, row - 1) if first >= 0 else row - 1  # a body with joints leans in its kick
+    stood = min(first + _STANCE_CYCLES, row - 1) if first >= 0 else row - 1  # a body with joints leans in its kick
     heading = float(track.heading[stood])
     c, s = math.cos(heading), math.sin(heading)
     x, y = (lay - track.place[stood]).tolist()
@@ -258,7 +260,7 @@ def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, f
         place = tracks.ball[later]
         if abs(place[0]) > tracks.half_length - LINE_MARGIN or abs(place[1]) > tracks.half_width - LINE_MARGIN:
             break
-        if any(one.present[later] and np.hypot(*(one.place[later] - place)) < FREE_BALL_DISTANCE for one in others):
+        if any(one.present[later] and np.hypot(*(one.place[later] - place)) < _FREE_BALL_DISTANCE for one in others):
             break
         if later > row + 1 and (speeds[later] > speeds[later - 1] + 0.1 or speeds[later] < 0.05):
             break
@@ -272,7 +274,7 @@ def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, f
 def _alone(tracks: Tracks, row: int, kicker: str) -> bool:
     """Whether nobody but the kicker is near the ball."""
     others = (one for one in tracks.robots.values() if one.name != kicker and one.playing[row])
-    return all(np.hypot(*(one.place[row] - tracks.ball[row - 1])) >= CROWDED_DISTANCE for one in others)
+    return all(np.hypot(*(one.place[row] - tracks.ball[row - 1])) >= _CROWDED_DISTANCE for one in others)
 
 
 def kick_estimates(
@@ -285,19 +287,19 @@ def kick_estimates(
         some = [one for _, one in kicks if one.side == side and one.strength > 0.3]
         ways = np.array([one.distance / one.strength for one in some if math.isfinite(one.distance)])
         what = f"{word} kicks with a free way"
-        found.append(statistic_estimate(f"kick.{word}_distance", ways, np.mean, rng, least=MIN_KICKS, what=what))
-        found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=MIN_KICKS, what=what))
+        found.append(statistic_estimate(f"kick.{word}_distance", ways, np.mean, rng, least=_MIN_KICKS, what=what))
+        found.append(statistic_estimate(f"kick.{word}_distance_spread", ways, _share, rng, least=_MIN_KICKS, what=what))
         found += _directions(word, some, base, rng)
     times = np.array([(one.wind_up, one.follow_through) for _, one in kicks]).reshape(-1, 2)
     for column, (name, coarse) in enumerate(
         (("kick.wind_up", 1.5 * STEP), ("kick.follow_through", BEHAVIOURAL_CYCLE / 2))
     ):
         known = times[np.isfinite(times[:, column]) & (times[:, column] > 0.0), column]
-        found.append(statistic_estimate(name, known, np.median, rng, least=MIN_KICKS, what="kicks", coarse=coarse))
+        found.append(statistic_estimate(name, known, np.median, rng, least=_MIN_KICKS, what="kicks", coarse=coarse))
     alone = [(tracks, one) for tracks, one in kicks if one.alone]
     falls = sum(_falls(tracks, one) for tracks, one in alone)
     found.append(
-        share_estimate("kick.fall", hits=falls, trials=len(alone), least=MIN_KICKS, what="kicks with nobody near")
+        share_estimate("kick.fall", hits=falls, trials=len(alone), least=_MIN_KICKS, what="kicks with nobody near")
     )
     return found
 
@@ -310,25 +312,25 @@ def _directions(word: str, some: Sequence[Touch], base: BehaviourSettings, rng: 
     stretch = kick.side_stretch if word == "side" else 0.0
     tip = np.array([kick.tip_ahead + stretch, kick.tip_aside])
     if word == "side":
-        return [statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=MIN_KICKS, what="side kicks")]
+        return [statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=_MIN_KICKS, what="side kicks")]
     names = ("kick.tip_ahead", "kick.tip_aside")
-    if len(rows) < MIN_KICKS:
-        less = [unknown(one, f"{len(rows)} straight kicks; needed are {MIN_KICKS}", len(rows)) for one in names]
+    if len(rows) < _MIN_KICKS:
+        less = [unknown(one, f"{len(rows)} straight kicks; needed are {_MIN_KICKS}", len(rows)) for one in names]
         return [
             *less,
-            statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=MIN_KICKS, what="straight kicks"),
+            statistic_estimate(name, rows, lambda r: _off(r, tip), rng, least=_MIN_KICKS, what="straight kicks"),
         ]
     most = float(np.quantile(rows[:, 0], 0.02)) - 0.005
     tips = several(names, rows, lambda r: _tip(r, tip, most), rng)
     values = np.array([one.value for one in tips])
-    spread = statistic_estimate(name, rows, lambda r: _off(r, values), rng, least=MIN_KICKS, what="straight kicks")
+    spread = statistic_estimate(name, rows, lambda r: _off(r, values), rng, least=_MIN_KICKS, what="straight kicks")
     return [*tips, spread]
 
 
 def _tip(rows: Floats, start: Floats, most: float) -> Floats:
     """Where the tip of the foot is, so that balls at (n, 2) are kicked in directions (n,) as they were."""
     high = np.array([max(most, 0.02), 0.15])
-    return robust_fit(lambda tip: _misses(rows, tip) / DIRECTION_SCALE, start, np.zeros(2), high, step=1e-4).x
+    return robust_fit(lambda tip: _misses(rows, tip) / _DIRECTION_SCALE, start, np.zeros(2), high, step=1e-4).x
 
 
 def _misses(rows: Floats, tip: Floats) -> Floats:
@@ -344,14 +346,14 @@ def _off(rows: Floats, tip: Floats) -> float:
 def _falls(tracks: Tracks, kick: Touch) -> bool:
     """Whether a robot fell at the end of its kick."""
     lies = tracks.robots[kick.robot].lies
-    return bool(lies[kick.row : kick.row + FALL_WITHIN_CYCLES].any() and not lies[kick.row - 1])
+    return bool(lies[kick.row : kick.row + _FALL_WITHIN_CYCLES].any() and not lies[kick.row - 1])
 
 
 def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Generator) -> Estimate:
     """What a ball gets back from feet that walk into it; nobody turns or kicks."""
     shares = np.array([one.speed / one.towards - 1.0 for _, one in touches if not one.kicked and one.towards > 0.15])
     found = statistic_estimate(
-        "bounce.robot", shares, np.median, rng, least=MIN_KICKS, what="balls that were walked into"
+        "bounce.robot", shares, np.median, rng, least=_MIN_KICKS, what="balls that were walked into"
     )
     if found.value is None or 0.0 <= found.value <= 1.0:
         return found

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE_LEVEL = 0.95
 """Confidence level of all intervals."""
-TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
-RESAMPLES = 200
+_TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
+_RESAMPLES = 200
 """Samples of a bootstrap."""
 
 
@@ -56,14 +56,14 @@ def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
 
 
 def resampled(
-    values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator, *, resamples: int = RESAMPLES
+    values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator, *, resamples: int = _RESAMPLES
 ) -> tuple[Floats, Floats]:
     """The interval of a statistic of observations (n, ...), by drawing them again with replacement.
 
     Its lower and upper ends, each of the shape of the statistic.
     """
     found = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(resamples)]
-    low, high = np.quantile(np.array(found), [TAIL_PROBABILITY, 1 - TAIL_PROBABILITY], axis=0)
+    low, high = np.quantile(np.array(found), [_TAIL_PROBABILITY, 1 - _TAIL_PROBABILITY], axis=0)
     return np.asarray(low), np.asarray(high)
 
 
@@ -71,7 +71,7 @@ def several(
     names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
 ) -> list[Estimate]:
     """Several numbers that are estimated together from the same observations (n, ...)."""
-    found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=RESAMPLES // 2)
+    found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=_RESAMPLES // 2)
     return [
         Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))
         for k, name in enumerate(names)
@@ -106,8 +106,8 @@ def rate_estimate(name: str, *, events: float, exposure: float, samples: int, ba
     """
     if exposure <= 0.0:
         return unknown(name, "never happened")
-    low = float(gammaincinv(events, TAIL_PROBABILITY)) / exposure if events > 0 else 0.0
-    high = float(gammaincinv(events + 1.0, 1 - TAIL_PROBABILITY)) / exposure
+    low = float(gammaincinv(events, _TAIL_PROBABILITY)) / exposure if events > 0 else 0.0
+    high = float(gammaincinv(events + 1.0, 1 - _TAIL_PROBABILITY)) / exposure
     if events == 0 and high >= base:
         return unknown(name, f"no falls in an exposure of {exposure:.3g}, too little to tell", samples)
     return Estimate(name=name, value=events / exposure, low=low, high=high, samples=samples)
@@ -117,8 +117,8 @@ def share_estimate(name: str, *, hits: int, trials: int, least: int, what: str) 
     """A probability; the interval is that of Clopper and Pearson."""
     if trials < least:
         return unknown(name, f"{trials} {what}; needed are {least}", trials)
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, TAIL_PROBABILITY))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - TAIL_PROBABILITY))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, _TAIL_PROBABILITY))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - _TAIL_PROBABILITY))
     return Estimate(name=name, value=hits / trials, low=low, high=high, samples=trials)
 
 
@@ -127,13 +127,13 @@ class Fit:
     """Where a search ended."""
 
     x: Floats
-    """(k,)."""
+    """(k,) the fitted numbers."""
     cost: float
     """Mean loss of a residual."""
     jacobian: Floats
     """(n, k), weighted."""
     residuals: Floats
-    """(n,), weighted."""
+    """(n,) what is left of each sample, weighted."""
 
 
 def robust_fit(

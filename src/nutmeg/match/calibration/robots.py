@@ -44,35 +44,35 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
 
 
-FITTED_NUMBERS = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
+_FITTED_NUMBERS = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
 """Names of the fitted numbers."""
-NOISE_AXES = ("ahead", "side", "turn")
+_NOISE_AXES = ("ahead", "side", "turn")
 """Axes of a walk, in names of noise."""
-FREE_WALK_DISTANCE = 0.6
+_FREE_WALK_DISTANCE = 0.6
 """A robot with another one so near may be held up by it, and does not count [m]."""
-CYCLES_AFTER_FALL = 15
+_CYCLES_AFTER_FALL = 15
 """Cycles after a fall that do not count."""
-CYCLES_AFTER_KICK = 25
+_CYCLES_AFTER_KICK = 25
 """Cycles after a command to kick that do not count."""
-MAX_DELAY = 3
+_MAX_DELAY = 3
 """The longest delay between command and walk that is tried [cycles]."""
-BURN_IN_CYCLES = 10
+_BURN_IN_CYCLES = 10
 """Cycles after which a pace does not depend on where it began."""
-NOISE_WINDOW = 10
+_NOISE_WINDOW = 10
 """Cycles over which noise is measured: a second."""
-BLOCK_LENGTH = 20
+_BLOCK_LENGTH = 20
 """Cycles that are taken to depend on each other."""
-ERROR_SCALE = np.array([0.1, 0.1, 0.2])
+_ERROR_SCALE = np.array([0.1, 0.1, 0.2])
 """Errors beyond these count less than with their squares [m/s, m/s, rad/s]."""
-MIN_WALK_SAMPLES = 30
+_MIN_WALK_SAMPLES = 30
 """Cycles at a limit that its estimate needs."""
-MAX_RELATIVE_ERROR = 0.35
+_MAX_RELATIVE_ERROR = 0.35
 """An estimate with a larger standard error, as a share of it, does not count."""
-SCORING_STEPS = 30
+_SCORING_STEPS = 30
 """Steps of Fisher's scoring towards the most likely noise."""
-HEAD_SPEED_ROUNDING = 0.005
+_HEAD_SPEED_ROUNDING = 0.005
 """Error of a head's speed from the rounding of recorded angles [rad/s]."""
-MAX_STRAY = 5.0
+_MAX_STRAY = 5.0
 """Windows that stray by so many robust standard deviations are not noise: somebody was in the way."""
 
 
@@ -80,7 +80,7 @@ MAX_STRAY = 5.0
 def _model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
     """Fills the paces (n, 3) that wishes (n, 3) lead to, and what each cycle says about which limit, (n, 6) of 0 or 1.
 
-    A run of cycles begins with the speed that was seen. `limits` (6,) are those of `FITTED_NUMBERS`.
+    A run of cycles begins with the speed that was seen. `limits` (6,) are those of `_FITTED_NUMBERS`.
     """
     x, y, turn = 0.0, 0.0, 0.0
     for i in range(len(wish)):
@@ -111,7 +111,7 @@ class _WalkModel:
     """Top speeds and accelerations, and how sure they are."""
 
     limits: Floats
-    """(6,) the numbers of `FITTED_NUMBERS`."""
+    """(6,) the numbers of `_FITTED_NUMBERS`."""
     estimates: tuple[Estimate, ...]
     cost: float
     """What the fit leaves, for each cycle and axis."""
@@ -143,10 +143,10 @@ def _free_cycles(tracks: Tracks, name: str) -> Bools:
     """(T,) when a robot is on its feet, told what to do, and nobody is near."""
     track = tracks.robots[name]
     free = track.present & (track.legs >= 0) & (track.legs <= int(Legs.WALK))
-    free &= ~_after(track.lies, CYCLES_AFTER_FALL) & ~_after(track.legs >= int(Legs.KICK), CYCLES_AFTER_KICK)
+    free &= ~_after(track.lies, _CYCLES_AFTER_FALL) & ~_after(track.legs >= int(Legs.KICK), _CYCLES_AFTER_KICK)
     for other in tracks.robots.values():
         if other.name != name:
-            free &= np.hypot(*(other.place - track.place).T) > FREE_WALK_DISTANCE
+            free &= np.hypot(*(other.place - track.place).T) > _FREE_WALK_DISTANCE
     return np.asarray(free)
 
 
@@ -166,43 +166,45 @@ def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
             begins = free & ~np.concatenate([[False], free[:-1]])
             since = np.arange(len(free)) - np.maximum.accumulate(np.where(begins, np.arange(len(free)), 0))
             wish = np.concatenate([track.wish[:1].repeat(delay, axis=0), track.wish])[: len(free)]
-            parts.append((wish[free], track.speed[free], begins[free], since[free] >= BURN_IN_CYCLES))
+            parts.append((wish[free], track.speed[free], begins[free], since[free] >= _BURN_IN_CYCLES))
     if not parts:
         return Runs(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool), np.zeros(0, bool), np.zeros(0, np.int64))
     wish, speed, begins, settled = (np.concatenate(column) for column in zip(*parts, strict=True))
     started = np.cumsum(begins)
     order = np.arange(len(begins))
     since = order - np.maximum.accumulate(np.where(begins, order, 0))
-    _, block = np.unique(np.column_stack([started, since // BLOCK_LENGTH]), axis=0, return_inverse=True)
+    _, block = np.unique(np.column_stack([started, since // _BLOCK_LENGTH]), axis=0, return_inverse=True)
     return Runs(wish, speed, begins, settled, block.ravel())
 
 
 def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Runs, _WalkModel]:
     """The fit with the delay between wish and walk with which it is best."""
-    found = [(runs, _fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(MAX_DELAY + 1))]
+    found = [
+        (runs, _fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(_MAX_DELAY + 1))
+    ]
     return min(found, key=lambda pair: pair[1].cost)
 
 
 def _fit_walk(runs: Runs, base: BehaviourSettings) -> _WalkModel:
     """Top speeds and accelerations; where nothing tells them, those of the base."""
-    start = np.array([base.number(name) for name in FITTED_NUMBERS])
+    start = np.array([base.number(name) for name in _FITTED_NUMBERS])
     start = np.where(np.isfinite(start), start, 10.0)
-    if runs.settled.sum() < 10 * MIN_WALK_SAMPLES:
-        reason = f"{int(runs.settled.sum())} cycles of free walking; needed are {10 * MIN_WALK_SAMPLES}"
-        return _WalkModel(start, tuple(unknown(name, reason) for name in FITTED_NUMBERS), math.inf)
+    if runs.settled.sum() < 10 * _MIN_WALK_SAMPLES:
+        reason = f"{int(runs.settled.sum())} cycles of free walking; needed are {10 * _MIN_WALK_SAMPLES}"
+        return _WalkModel(start, tuple(unknown(name, reason) for name in _FITTED_NUMBERS), math.inf)
     paces, pressed = np.zeros_like(runs.wish), np.zeros((len(runs.wish), 6))
 
     def residuals(logs: Floats) -> Floats:
         _model_paces(runs.wish, runs.speed, runs.begins, np.exp(logs), paces, pressed)
-        return np.asarray(((runs.speed - paces) / ERROR_SCALE)[runs.settled].ravel())
+        return np.asarray(((runs.speed - paces) / _ERROR_SCALE)[runs.settled].ravel())
 
     fit = robust_fit(residuals, np.log(start), np.log(start) - 2.5, np.log(start) + 2.5)
     errors = _sandwich(fit.jacobian, fit.residuals, runs.block[runs.settled])
     residuals(fit.x)
     seen = pressed[runs.settled].sum(axis=0)
     limits, estimates = np.exp(fit.x), []
-    for k, name in enumerate(FITTED_NUMBERS):
-        if seen[k] < MIN_WALK_SAMPLES or not errors[k] < MAX_RELATIVE_ERROR:
+    for k, name in enumerate(_FITTED_NUMBERS):
+        if seen[k] < _MIN_WALK_SAMPLES or not errors[k] < _MAX_RELATIVE_ERROR:
             limits[k] = start[k]
             estimates.append(unknown(name, f"{int(seen[k])} cycles at that limit, too few to tell", int(seen[k])))
             continue
@@ -224,16 +226,16 @@ def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
 
 def walk_noise(runs: Runs, model: _WalkModel, rng: np.random.Generator) -> list[Estimate]:
     """Noise at any speed and as a share of it, on each axis."""
-    names = [(f"walk.{axis}_noise", f"walk.{axis}_noise_share") for axis in NOISE_AXES]
+    names = [(f"walk.{axis}_noise", f"walk.{axis}_noise_share") for axis in _NOISE_AXES]
     strays, sizes = _windows(runs, model)
-    if len(strays) < MIN_WALK_SAMPLES:
-        reason = f"{len(strays)} seconds of free walking; needed are {MIN_WALK_SAMPLES}"
+    if len(strays) < _MIN_WALK_SAMPLES:
+        reason = f"{len(strays)} seconds of free walking; needed are {_MIN_WALK_SAMPLES}"
         return [unknown(name, reason, len(strays)) for pair in names for name in pair]
     found: list[Estimate] = []
     for axis, pair in enumerate(names):
         rows = np.column_stack([strays[:, axis], sizes[:, axis]])
         centred = np.abs(rows[:, 0])
-        rows = rows[centred < MAX_STRAY * 1.4826 * np.median(centred) + 1e-12]
+        rows = rows[centred < _MAX_STRAY * 1.4826 * np.median(centred) + 1e-12]
         found += several(pair, rows, _noise_of, rng)
     return found
 
@@ -246,9 +248,9 @@ def _windows(runs: Runs, model: _WalkModel) -> tuple[Floats, Floats]:
     strays, sizes = [], []
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (walks & ~runs.begins).astype(np.int8), [0]])))
     for first, last in edges.reshape(-1, 2).tolist():
-        for begin in range(first, last - NOISE_WINDOW + 1, NOISE_WINDOW):
-            rows = slice(begin, begin + NOISE_WINDOW)
-            strays.append((runs.speed[rows] - paces[rows]).sum(axis=0) / math.sqrt(NOISE_WINDOW))
+        for begin in range(first, last - _NOISE_WINDOW + 1, _NOISE_WINDOW):
+            rows = slice(begin, begin + _NOISE_WINDOW)
+            strays.append((runs.speed[rows] - paces[rows]).sum(axis=0) / math.sqrt(_NOISE_WINDOW))
             sizes.append(np.abs(paces[rows]).mean(axis=0))
     return np.array(strays).reshape(-1, 3), np.array(sizes).reshape(-1, 3)
 
@@ -258,7 +260,7 @@ def _noise_of(rows: Floats) -> tuple[float, float]:
     stray, size = rows.T
     spread = float(np.sqrt(np.mean(stray**2))) + 1e-9
     best = np.array([0.7 * spread, 0.3 * spread / (float(size.mean()) + 1e-9)])
-    for _ in range(SCORING_STEPS):
+    for _ in range(_SCORING_STEPS):
         best = _scored(best, stray, size, 1e-3 * spread)
     return float(best[0]), float(best[1])
 
@@ -282,14 +284,14 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
     """How fast the head turns at most, if it was seen at its limit."""
     rates = np.concatenate([np.zeros(0), *(one.yaw_rates for t in all_tracks for one in t.robots.values())])
     rates = rates[rates > 0.5]
-    if len(rates) < MIN_WALK_SAMPLES:
-        return unknown("head.speed", f"{len(rates)} quick turns of a head; needed are {MIN_WALK_SAMPLES}", len(rates))
+    if len(rates) < _MIN_WALK_SAMPLES:
+        return unknown("head.speed", f"{len(rates)} quick turns of a head; needed are {_MIN_WALK_SAMPLES}", len(rates))
     fastest = float(np.quantile(rates, 0.99))
     at_limit = rates[np.abs(rates - fastest) < 0.05 * fastest]
-    if len(at_limit) < MIN_WALK_SAMPLES:
+    if len(at_limit) < _MIN_WALK_SAMPLES:
         return unknown("head.speed", "no limit was seen", len(at_limit))
     return statistic_estimate(
-        "head.speed", at_limit, np.median, rng, least=MIN_WALK_SAMPLES, what="turns", coarse=HEAD_SPEED_ROUNDING
+        "head.speed", at_limit, np.median, rng, least=_MIN_WALK_SAMPLES, what="turns", coarse=_HEAD_SPEED_ROUNDING
     )
 
 
@@ -302,28 +304,28 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
 # are taken to touch.
 
 
-FALL_SIDES = ("front", "back", "side")
-MIN_FALLS = 6
+_FALL_SIDES = ("front", "back", "side")
+_MIN_FALLS = 6
 """Falls to a side that an estimate of getting up needs."""
-SECOND_TRY_SHARE = 1.5
+_SECOND_TRY_SHARE = 1.5
 """A robot that lies longer than so many times the median has tried more than once."""
-MAX_LYING_TIME = 20.0
+_MAX_LYING_TIME = 20.0
 """A robot that lies longer was left lying [s]."""
-MIN_UPRIGHT_CYCLES = 10
+_MIN_UPRIGHT_CYCLES = 10
 """A robot that falls within so many cycles after getting up had not got up."""
-FALL_AFTER_CONTACT = 6
+_FALL_AFTER_CONTACT = 6
 """Cycles within which a fall is attributed to a contact."""
-FALL_AFTER_DRAWN_CONTACT = 1
+_FALL_AFTER_DRAWN_CONTACT = 1
 """The same for the drawn bodies of the behavioural world, which fall at once."""
-FALL_AFTER_KICK = 25
+_FALL_AFTER_KICK = 25
 """Cycles within which a fall is attributed to a kick."""
-FALL_AFTER_DIVE = 20
+_FALL_AFTER_DIVE = 20
 """Cycles within which a fall is a dive."""
-CONTACT_MARGIN = 0.02
+_CONTACT_MARGIN = 0.02
 """Rectangles that are grown by this on each side touch when robots do [m]."""
-DRAWN_CONTACT_MARGIN = 0.002
+_DRAWN_CONTACT_MARGIN = 0.002
 """The same for drawn bodies, which touch exactly [m]."""
-MAX_CONTACT_DISTANCE = 1.2
+_MAX_CONTACT_DISTANCE = 1.2
 """Farther robots do not touch [m]."""
 
 
@@ -351,7 +353,7 @@ def find_falls(tracks: Tracks) -> list[_Fall]:
         changes = np.diff(track.lies.astype(np.int8))
         for row in (np.flatnonzero(changes == 1) + 1).tolist():
             dives = np.isin(
-                track.legs[max(row - FALL_AFTER_DIVE, 0) : row + 1], (int(Legs.DIVE_LEFT), int(Legs.DIVE_RIGHT))
+                track.legs[max(row - _FALL_AFTER_DIVE, 0) : row + 1], (int(Legs.DIVE_LEFT), int(Legs.DIVE_RIGHT))
             )
             if track.playing[row] and not dives.any():
                 found.append(_fall(tracks, name, row))
@@ -362,38 +364,40 @@ def _fall(tracks: Tracks, name: str, row: int) -> _Fall:
     track = tracks.robots[name]
     up = np.flatnonzero(~track.lies[row:])
     end = row + int(up[0]) if len(up) else -1
-    before, was_up = track.heading[row - 1], np.flatnonzero(track.lies[max(row - MIN_UPRIGHT_CYCLES, 0) : row])
+    before, was_up = track.heading[row - 1], np.flatnonzero(track.lies[max(row - _MIN_UPRIGHT_CYCLES, 0) : row])
     lean = wrap_angle_exactly(float(track.lean[min(row + 2, max(end - 1, row))] - before))
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
     time, turned = math.nan, math.nan
     if end > 0 and track.playing[row : end + 1].all():
         time = float(tracks.times[end] - tracks.times[row]) - 0.5 * BEHAVIOURAL_CYCLE
         turned = wrap_angle_exactly(float(track.heading[end] - before))
-    time = time if time < MAX_LYING_TIME else math.nan
+    time = time if time < _MAX_LYING_TIME else math.nan
     return _Fall(robot=name, row=row, side=side, time=time, turned=turned, again=len(was_up) > 0)
 
 
 def get_up_estimates(falls: Sequence[_Fall], rng: np.random.Generator) -> list[Estimate]:
     """How long getting up takes, by the side that a robot lies on, and how it ends."""
     found, shares, turns, tries, failures = [], [np.zeros(0)], [np.zeros(0)], 0, 0
-    for side in FALL_SIDES:
+    for side in _FALL_SIDES:
         those = [fall for fall in falls if fall.side == side and math.isfinite(fall.time)]
         times, headings = np.array([fall.time for fall in those]), np.array([fall.turned for fall in those])
         usual = float(np.median(times)) if len(times) else math.nan
-        once = times[times < SECOND_TRY_SHARE * usual] if len(times) else times
+        once = times[times < _SECOND_TRY_SHARE * usual] if len(times) else times
         what = f"falls to the {side}"
-        found.append(statistic_estimate(f"get_up.{side}", once, np.mean, rng, least=MIN_FALLS, what=what))
-        if len(times) >= MIN_FALLS:
+        found.append(statistic_estimate(f"get_up.{side}", once, np.mean, rng, least=_MIN_FALLS, what=what))
+        if len(times) >= _MIN_FALLS:
             shares.append(once / np.mean(once))
-            turns.append(headings[(times < SECOND_TRY_SHARE * usual) & ~np.array([fall.again for fall in those])])
+            turns.append(headings[(times < _SECOND_TRY_SHARE * usual) & ~np.array([fall.again for fall in those])])
             each = np.maximum(np.round(times / np.mean(once)), 1.0)
             tries, failures = tries + int(each.sum()), failures + int((each - 1).sum())
     failures += sum(fall.again for fall in falls)
     spread = np.concatenate(shares)
-    found.append(statistic_estimate("get_up.spread", spread, _spread, rng, least=MIN_FALLS, what="falls"))
-    found.append(share_estimate("get_up.failure", hits=failures, trials=tries, least=MIN_FALLS, what="tries to get up"))
+    found.append(statistic_estimate("get_up.spread", spread, _spread, rng, least=_MIN_FALLS, what="falls"))
+    found.append(
+        share_estimate("get_up.failure", hits=failures, trials=tries, least=_MIN_FALLS, what="tries to get up")
+    )
     turned = np.concatenate(turns)
-    found.append(statistic_estimate("get_up.turn", turned, _root_mean_square, rng, least=MIN_FALLS, what="falls"))
+    found.append(statistic_estimate("get_up.turn", turned, _root_mean_square, rng, least=_MIN_FALLS, what="falls"))
     return found
 
 
@@ -503,7 +507,7 @@ def _expose(tracks: Tracks, model: _WalkModel, base: BehaviourSettings, seen: Ex
     found = [fall for fall in find_falls(tracks) if not fall.again]
     falls = {name: [fall.row for fall in found if fall.robot == name] for name in names}
     for name, track in tracks.robots.items():
-        after = FALL_AFTER_DRAWN_CONTACT if tracks.drawn else FALL_AFTER_CONTACT
+        after = _FALL_AFTER_DRAWN_CONTACT if tracks.drawn else _FALL_AFTER_CONTACT
         _count(track, paces[name], touching[name], falls[name], seen, model, after)
 
 
@@ -524,7 +528,7 @@ def _count(
     seen.walked.append(np.minimum(efforts[free], 1.0))
     for row in falls:
         recent = slice(max(row - after, 0), row + 1)
-        if kicks[max(row - FALL_AFTER_KICK, 0) : row + 1].any():
+        if kicks[max(row - _FALL_AFTER_KICK, 0) : row + 1].any():
             continue
         if touching[1, recent].any():
             seen.stepped_falls += 1
@@ -541,7 +545,7 @@ def _near(tracks: Tracks) -> Iterator[tuple[str, str, int]]:
         for second in names[i + 1 :]:
             a, b = tracks.robots[first], tracks.robots[second]
             close = (
-                (np.hypot(*(a.place - b.place).T) < MAX_CONTACT_DISTANCE) & a.playing & b.playing & ~(a.lies & b.lies)
+                (np.hypot(*(a.place - b.place).T) < _MAX_CONTACT_DISTANCE) & a.playing & b.playing & ~(a.lies & b.lies)
             )
             for row in np.flatnonzero(close).tolist():
                 yield first, second, row
@@ -552,7 +556,7 @@ def _closing(
 ) -> float | None:
     """How far two robots would have moved into each other in the next cycle, m; None if they do not touch."""
     a, b = tracks.robots[first], tracks.robots[second]
-    grown = DRAWN_CONTACT_MARGIN if tracks.drawn else CONTACT_MARGIN
+    grown = _DRAWN_CONTACT_MARGIN if tracks.drawn else _CONTACT_MARGIN
     depth, nx, ny = overlap(_rectangle(a, row, base, grown), _rectangle(b, row, base, grown))
     if depth <= 0.0 or row + 1 >= len(tracks.times):
         return None

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 ABSENT_HEIGHT = -1.0
 """Robots below this height do not play [m]."""
-FALLEN_TILT = math.radians(50.0)
+_FALLEN_TILT = math.radians(50.0)
 """A robot that leans farther than this has fallen [rad]."""
-UPRIGHT_TILT = math.radians(20.0)
+_UPRIGHT_TILT = math.radians(20.0)
 """A robot with joints that leans less than this is up again [rad]."""
-DRAWN_UPRIGHT_TILT = math.radians(1.0)
+_DRAWN_UPRIGHT_TILT = math.radians(1.0)
 """The same for drawn bodies, which rise until the last moment [rad]."""
 CARRIED_DISTANCE = 0.15
 """A robot that has moved farther than this in a cycle was put there [m]."""
@@ -54,7 +54,7 @@ class RobotTrack:
     place: Floats
     """(T, 2) of the torso, m."""
     heading: Floats
-    """(T,) rad."""
+    """(T,) its headings, rad."""
     lies: Bools
     """(T,) from a fall or a dive until it is up again."""
     lean: Floats
@@ -78,10 +78,10 @@ class Tracks:
     """A match, T moments 0.1 s apart."""
 
     times: Floats
-    """(T,) s."""
+    """(T,) the times of the samples, s."""
     robots: dict[str, RobotTrack]
     ball: Floats
-    """(T, 2) m."""
+    """(T, 2) its places, m."""
     ball_height: Floats
     """(T,) of its centre above its radius, m."""
     half_length: float
@@ -139,7 +139,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
     w, x, y, z = pose[:, 3:7].T
     up_x, up_y, up_z = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x**2 + y**2)
     tilt = np.arccos(np.clip(up_z, -1.0, 1.0))
-    lies = fallen_times(tilt, DRAWN_UPRIGHT_TILT if drawn else UPRIGHT_TILT)
+    lies = fallen_times(tilt, _DRAWN_UPRIGHT_TILT if drawn else _UPRIGHT_TILT)
     heading = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y**2 + z**2))[::every]
     place, there = pose[::every, :2], pose[::every, 2] > ABSENT_HEIGHT
     turned = wrap_angle(np.diff(heading, prepend=heading[:1]))
@@ -167,7 +167,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
 
 def fallen_times(tilt: Floats, up: float) -> Bools:
     """(n,) when a body lies: from where it leans farther than `FALLEN` until it leans less than `up`."""
-    down, rises = tilt > FALLEN_TILT, tilt < up
+    down, rises = tilt > _FALLEN_TILT, tilt < up
     decided = np.where(down | rises, np.arange(len(tilt)), 0)
     return np.asarray(down[np.maximum.accumulate(decided)])
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.vision import Sighting, Sightings
 
 
-PASS_STRENGTH = 0.5
+_PASS_STRENGTH = 0.5
 """Strength of a kick that is a pass, as a share of what was asked for."""
-ACTIVITY_OF_POSTURE = {
+_ACTIVITY_OF_POSTURE = {
     Posture.KICKING: "kick",
     Posture.LYING: "fall",
     Posture.GETTING_UP: "get up",
@@ -62,7 +62,7 @@ def request_row(request: Request) -> tuple[float, ...]:
         order, walk = Legs.WALK, (legs.ahead, legs.left, legs.turn)
     elif isinstance(legs, Kick):
         order = Legs.KICK
-        kick = float(kick_of(legs)), legs.strength * (PASS_STRENGTH if legs.kind == "pass" else 1.0)
+        kick = float(kick_of(legs)), legs.strength * (_PASS_STRENGTH if legs.kind == "pass" else 1.0)
     elif isinstance(legs, Dive):
         order = Legs.DIVE_LEFT if legs.side == "left" else Legs.DIVE_RIGHT
     else:
@@ -81,11 +81,11 @@ def kick_of(kick: Kick) -> KickKind:
 
 def activity_of(posture: int, *, moves: bool) -> str:
     """What a body does, in a word, as in the physical world."""
-    return ACTIVITY_OF_POSTURE.get(Posture(posture), "walk" if moves else "stand")
+    return _ACTIVITY_OF_POSTURE.get(Posture(posture), "walk" if moves else "stand")
 
 
-IS_MATE = {ObjectKind.MATE: True, ObjectKind.OPPONENT: False, ObjectKind.ROBOT: None}
-LANDMARK_NAMES: dict[ObjectKind, MarkKind] = {
+_IS_MATE = {ObjectKind.MATE: True, ObjectKind.OPPONENT: False, ObjectKind.ROBOT: None}
+_LANDMARK_NAMES: dict[ObjectKind, MarkKind] = {
     ObjectKind.OWN_POST: "own post",
     ObjectKind.THEIR_POST: "their post",
     ObjectKind.POST: "post",
@@ -95,7 +95,7 @@ LANDMARK_NAMES: dict[ObjectKind, MarkKind] = {
     ObjectKind.PENALTY_MARK: "penalty mark",
     ObjectKind.CENTRE_CIRCLE: "centre circle",
 }
-POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}
+_POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}
 """Ends of the pitch in names of posts."""
 
 
@@ -114,9 +114,9 @@ def _seen_of(things: Iterable[Sighting]) -> Seen:
         if thing.kind is ObjectKind.BALL:
             ball = ball or place
         elif thing.kind.is_robot:
-            robots.append(SeenRobot(place=place, mate=IS_MATE[thing.kind], number=thing.number, lying=thing.lying))
+            robots.append(SeenRobot(place=place, mate=_IS_MATE[thing.kind], number=thing.number, lying=thing.lying))
         else:
-            known = thing.kind in POST_ENDS and thing.number is not None
-            name = f"G{thing.number}{POST_ENDS[thing.kind]}" if known else None
-            marks.append(SeenMark(kind=LANDMARK_NAMES[thing.kind], place=place, name=name, turn=thing.turn))
+            known = thing.kind in _POST_ENDS and thing.number is not None
+            name = f"G{thing.number}{_POST_ENDS[thing.kind]}" if known else None
+            marks.append(SeenMark(kind=_LANDMARK_NAMES[thing.kind], place=place, name=name, turn=thing.turn))
     return Seen(ball=ball, robots=tuple(robots), marks=tuple(marks))

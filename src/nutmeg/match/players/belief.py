@@ -47,7 +47,7 @@ class BallBelief:
     height: float
     """The height of its centre above the ground, m."""
     velocity: Floats
-    """(2,) m/s."""
+    """(2,) its velocity on the pitch, m/s."""
     spread: float
     """Standard deviation of the place as seen from the player, m."""
     seen_ago: float

@@ -63,11 +63,11 @@ if TYPE_CHECKING:
 # its motions (`deciding_player.league_abilities`).
 
 
-KICK_AREA_SHARE = 0.8
+_KICK_AREA_SHARE = 0.8
 """Share of a kick's rectangle that is good enough to kick from."""
-FOOT_BALL_GAP = 0.005
+_FOOT_BALL_GAP = 0.005
 """Between the ball and the tips of the feet [m]."""
-SHORT_KICK_SHARE = 0.5
+_SHORT_KICK_SHARE = 0.5
 """Reach of a short kick, as a share of that of a full one."""
 
 
@@ -164,12 +164,12 @@ class Abilities:
 def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) -> Abilities:
     """The abilities of a robot of the behavioural world, whose kicks are as exact as their orders."""
     walk, kick, ball = settings.walk, settings.kick, settings.ball
-    near = max(kick.straight_near, settings.body.base_front + ball_radius + FOOT_BALL_GAP)
+    near = max(kick.straight_near, settings.body.base_front + ball_radius + _FOOT_BALL_GAP)
     far = max(kick.straight_far, near)
     half = (far - near) / 2, (kick.straight_outer - kick.straight_inner) / 2
     full = KickAbility(
         place=((near + far) / 2, (kick.straight_inner + kick.straight_outer) / 2),
-        slack=(KICK_AREA_SHARE * half[0], KICK_AREA_SHARE * half[1]),
+        slack=(_KICK_AREA_SHARE * half[0], _KICK_AREA_SHARE * half[1]),
         tolerance=min(half),
         reach=kick.straight_distance,
     )
@@ -181,7 +181,7 @@ def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) ->
         ask=(walk.ahead, walk.back, walk.side, walk.turn),
         run=walk.ahead,
         kick=full,
-        short_kick=dataclasses.replace(full, reach=SHORT_KICK_SHARE * full.reach),
+        short_kick=dataclasses.replace(full, reach=_SHORT_KICK_SHARE * full.reach),
         kick_time=kick.wind_up,
         get_up_time=settings.fall.lying + settings.get_up.front,
         dive_reach=settings.dive.reach,
@@ -207,7 +207,7 @@ def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) ->
 
 WALL_TIME_FACTOR = 10
 """How many times as long as it may compute a function may take in all."""
-ALARM_INTERVAL = 0.05
+_ALARM_INTERVAL = 0.05
 """An alarm that was not heeded rings again after so long [s]."""
 
 
@@ -239,7 +239,7 @@ def _alarm(seconds: float) -> Iterator[None]:
             raise OutOfTime
 
     handler = signal.signal(signal.SIGALRM, ring)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, ALARM_INTERVAL)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _ALARM_INTERVAL)
     try:
         yield
     finally:
@@ -247,7 +247,7 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, handler)
         if left > 0:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), ALARM_INTERVAL), interval)
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), _ALARM_INTERVAL), interval)
 
 
 @contextmanager
@@ -266,7 +266,7 @@ def _other_thread(seconds: float) -> Iterator[None]:
             with lock:
                 if not done.is_set() and over():
                     _raise_in(me, OutOfTime)
-            wait = ALARM_INTERVAL
+            wait = _ALARM_INTERVAL
 
     watcher = threading.Thread(target=watch, daemon=True, name="time limit")
     watcher.start()
@@ -298,7 +298,7 @@ DECISION_INTERVAL = 0.1
 """From one decision to the next [s]."""
 MAX_DECISION_TIME = 2.0
 """A decision for which a player computes longer is given up [s]."""
-MIN_DECISION_TIME = 0.05
+_MIN_DECISION_TIME = 0.05
 """Who takes too long is given half the time from then on, down to this [s], until it has decided in time again."""
 MAX_LOG_ENTRIES = 20
 """How many lost turns a log tells of."""
@@ -360,7 +360,7 @@ class View:
     team: str
     """Name of the own team."""
     number: int
-    """Own number."""
+    """The player's own number."""
     side: Side
     """The end that the own team defends at present, as far as the player knows."""
     odometry: tuple[float, float, float]
@@ -372,13 +372,13 @@ class View:
     doing: str
     """What its body does: stand, walk, kick, dive, fall, get up, ..."""
     see: Callable[[], Seen] = field(repr=False)
-    """Gives `seen`."""
+    """Makes what `seen` gives, when it is asked for."""
     sonar: tuple[float, float] | None = None
     """How far away something is ahead to the left and to the right, m; infinite if nothing is. None without sonar."""
     heard: tuple[Heard, ...] = ()
     """What others said since the last decision."""
     believe: Callable[[], Belief] = field(repr=False)
-    """Gives `belief`."""
+    """Makes what `belief` gives, when it is asked for."""
     belief_record: Records[BeliefRecord] | None = field(default=None, repr=False)
     """(1,) the belief as a record for compiled tactics, where the world keeps records."""
     shares_beliefs: bool = False
@@ -475,7 +475,7 @@ class Mind:
             raise
         except OutOfTime:
             request = self._lose_turn(view, f"took longer than {self._patience:g} s")
-            self._patience = max(self._patience / 2, min(self.longest, MIN_DECISION_TIME))
+            self._patience = max(self._patience / 2, min(self.longest, _MIN_DECISION_TIME))
         except BaseException:  # noqa: BLE001 (a player's own failure, whatever it is, must not end the match)
             request = self._lose_turn(view, traceback.format_exc(limit=-6))
         self.belief, self.request = view.belief, request

@@ -45,8 +45,8 @@ from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, enco
 from nutmeg.match.players.request import Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
 from nutmeg.match.players.tactics.tactician import strategy_decide
+from nutmeg.match.players.tracking.league_sight import head_frame, spot
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
-from nutmeg.match.players.tracking.localisation import head_frame, spot
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -68,25 +68,25 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-ABILITIES_NAME = "nao-spark"
+_ABILITIES_NAME = "nao-spark"
 """The settings of the behavioural world that have the speeds of the league's robot."""
 DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
 """A head lower than the own torso belongs to somebody who lies [m]."""
-CROSSING_GAP, CROSSING_ANGLE = 0.12, math.radians(50.0)
+_CROSSING_GAP, _CROSSING_ANGLE = 0.12, math.radians(50.0)
 """Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
-MAX_HEARD_BALL_AGE = 0.5
+_MAX_HEARD_BALL_AGE = 0.5
 """Where a team-mate saw the ball longer ago is not taken over, s."""
-KICK_NEARER = 0.02
+_KICK_NEARER = 0.02
 """The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
-KICK_SLACK_SHARE = 0.65
+_KICK_SLACK_SHARE = 0.65
 """Share of a kick's tolerance within which a walker stops for it."""
 
 
 def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
     """What the league's robot can do: measured speeds, and the kicks that it has motions for."""
-    walk = load_behaviour(ABILITIES_NAME).walk
+    walk = load_behaviour(_ABILITIES_NAME).walk
     return Abilities(
         ahead=walk.ahead,
         back=walk.back,
@@ -118,10 +118,10 @@ def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
 def _kick(kind: KickKind, body: str) -> KickAbility:
     """A kick of a type of the league's robot; the middle of where it can be kicked is `place`."""
     tolerance = kick_tolerance(kind, body=body)
-    slack = KICK_SLACK_SHARE * tolerance
+    slack = _KICK_SLACK_SHARE * tolerance
     return KickAbility(
         place=kick_place(kind, body=body),
-        nearer=KICK_NEARER,
+        nearer=_KICK_NEARER,
         slack=(slack, slack),
         tolerance=tolerance,
         reach=kick_distance(kind, body=body),
@@ -133,7 +133,7 @@ class PlayerSetup:
     """The body of a player of the physical world, and the match that it plays in."""
 
     walk: WalkParameters
-    """How it walks."""
+    """The walk of its body."""
     players: int = MAX_PLAYERS
     """How many its team has; of more than one, number 1 keeps the goal."""
     robot_type: int = 0
@@ -179,7 +179,7 @@ class DecidingPlayer:
         self.belief: Belief | None = None
         """What it believes; None before its first percept."""
         self.request = Request()
-        """What it wants."""
+        """What it wanted last."""
         self._percepts = self._decisions = 0
         self._moved = np.zeros(3)
         self._seen: tuple[Sight, Floats] | None = None
@@ -269,7 +269,7 @@ class DecidingPlayer:
             self._heard.append(heard)
             report = decode(heard.message, percept.time) if heard.team == self.team else None
             if report is not None and report.number != self.number:
-                ball = report.ball if report.ball_age < MAX_HEARD_BALL_AGE else None
+                ball = report.ball if report.ball_age < _MAX_HEARD_BALL_AGE else None
                 self.senses.hear_mate(report.number, report.place, ball, max(percept.time - report.time, 0.0))
 
     def _speak(self, time: float, belief: Belief) -> str | None:
@@ -344,20 +344,22 @@ def crossings(lines: Sequence[tuple[Point, Point]]) -> tuple[SeenMark, ...]:
 
 def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
     first, second = math.dist(a, b), math.dist(c, d)
-    if min(first, second) < 2 * CROSSING_GAP:
+    if min(first, second) < 2 * _CROSSING_GAP:
         return None
     ux, uy, vx, vy = (b[0] - a[0]) / first, (b[1] - a[1]) / first, (d[0] - c[0]) / second, (d[1] - c[1]) / second
     sine = ux * vy - uy * vx
-    if abs(sine) < math.sin(CROSSING_ANGLE):
+    if abs(sine) < math.sin(_CROSSING_ANGLE):
         return None
     dx, dy = c[0] - a[0], c[1] - a[1]
     along_first, along_second = (dx * vy - dy * vx) / sine, (dx * uy - dy * ux) / sine
     if not (
-        -CROSSING_GAP <= along_first <= first + CROSSING_GAP and -CROSSING_GAP <= along_second <= second + CROSSING_GAP
+        -_CROSSING_GAP <= along_first <= first + _CROSSING_GAP
+        and -_CROSSING_GAP <= along_second <= second + _CROSSING_GAP
     ):
         return None
     through = sum(
-        CROSSING_GAP < along < length - CROSSING_GAP for along, length in ((along_first, first), (along_second, second))
+        _CROSSING_GAP < along < length - _CROSSING_GAP
+        for along, length in ((along_first, first), (along_second, second))
     )
     kinds: tuple[MarkKind, ...] = ("L", "T", "X")
     return SeenMark(place=(a[0] + along_first * ux, a[1] + along_first * uy), kind=kinds[through])

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters as WalkNumbers
 
 
-JOINT_SPEED = 6.1395
+_JOINT_SPEED = 6.1395
 """Top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all."""
-KICK_RANGE = 0.35
+_KICK_RANGE = 0.35
 """A ball farther ahead is not kicked at, m."""
-STANDING_SHARE = 0.05
+_STANDING_SHARE = 0.05
 """Wishes below this share of the top speeds stand still."""
-BELIEF_PART = Part(
+_BELIEF_PART = Part(
     "belief", 8, (-20.0, -20.0, -1.0, -1.0, -40.0, -40.0, 0.0, 0.0), (20.0, 20.0, 1.0, 1.0, 40.0, 40.0, 10.0, 1.0)
 )
 """Where the player believes to stand in the team's frame (m), cosine and sine of its heading, where it believes the
@@ -56,7 +56,7 @@ class JointActionPlayer:
 
     def act(self, percept: Percept) -> Action:  # noqa: ARG002 (it does not look)
         """Moves its joints as wished."""
-        return Action(speeds=JOINT_SPEED * self.wish, beam=self.beam)
+        return Action(speeds=_JOINT_SPEED * self.wish, beam=self.beam)
 
     def told(self) -> dict[str, Floats]:
         """Nothing beyond its percept."""
@@ -74,7 +74,7 @@ class WalkActionPlayer:
     """
 
     width = 4
-    parts = (BELIEF_PART,)
+    parts = (_BELIEF_PART,)
 
     def __init__(self, team: str, number: int, *, walk: WalkNumbers, field: str = "sim3d") -> None:
         self.wish: Floats = np.zeros(4)
@@ -96,9 +96,9 @@ class WalkActionPlayer:
     def _legs(self, belief: Belief) -> Legs:
         ahead, left, turn, kick = self.wish.tolist()
         ball = belief.to_body(belief.ball.place)
-        if kick > 0 and belief.ball.seen_ago < 1.0 and 0.0 < ball[0] < KICK_RANGE:
+        if kick > 0 and belief.ball.seen_ago < 1.0 and 0.0 < ball[0] < _KICK_RANGE:
             return Kick(ball=(float(ball[0]), float(ball[1])))
-        if max(abs(ahead), abs(left), abs(turn)) < STANDING_SHARE:
+        if max(abs(ahead), abs(left), abs(turn)) < _STANDING_SHARE:
             return Stand()
         top = self._limbs.top_speed
         return Walk(
@@ -120,8 +120,8 @@ class WalkActionPlayer:
             belief.ball.seen_ago,
             belief.upright,
         )
-        return {"belief": np.nan_to_num(np.array(numbers, float), posinf=BELIEF_OLDEST)}
+        return {"belief": np.nan_to_num(np.array(numbers, float), posinf=_BELIEF_OLDEST)}
 
 
-BELIEF_OLDEST = 10.0
+_BELIEF_OLDEST = 10.0
 """What stands for a ball that was never seen, s."""

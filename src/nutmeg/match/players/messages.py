@@ -24,13 +24,13 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 Point = tuple[float, float]
 
 MESSAGE_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
-REPORT_LENGTH = 20
+_REPORT_LENGTH = 20
 """Characters of a report."""
 MAX_ARRIVAL_TIME = 25.5
 """The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
 MAX_REPORTED_AGE = 12.7
 """The longest age, s; stands for all longer ones."""
-SPEAKING_CYCLES = 2
+_SPEAKING_CYCLES = 2
 """Cycles for which one player has the word."""
 _CHECK_BITS = 18
 _VALUES = {sign: value for value, sign in enumerate(MESSAGE_ALPHABET)}
@@ -59,7 +59,7 @@ class Report:
     ball: Point | None = None
     """Where it believes the ball to be, m; None if it does not know."""
     ball_velocity: Point = (0.0, 0.0)
-    """m/s."""
+    """The velocity of the ball, m/s."""
     ball_age: float = MAX_REPORTED_AGE
     """Time since the speaker saw the ball, s."""
     post: int = 0
@@ -91,7 +91,7 @@ def encode(report: Report) -> str:
     for value, bits in zip(numbers, _FIELDS, strict=True):
         packed = packed << bits | int(value)
     packed = packed << _CHECK_BITS | _checksum(packed)
-    return "".join([MESSAGE_ALPHABET[packed >> shift & 63] for shift in range(6 * (REPORT_LENGTH - 1), -1, -6)])
+    return "".join([MESSAGE_ALPHABET[packed >> shift & 63] for shift in range(6 * (_REPORT_LENGTH - 1), -1, -6)])
 
 
 def decode(message: str, now: float | None = None) -> Report | None:
@@ -99,7 +99,7 @@ def decode(message: str, now: float | None = None) -> Report | None:
 
     Without `now`, the time of a report is that since the last multiple of 40.96 s.
     """
-    if len(message) != REPORT_LENGTH:
+    if len(message) != _REPORT_LENGTH:
         return None
     packed = 0
     for sign in message:
@@ -145,7 +145,7 @@ def _report(n: list[int], now: float | None) -> Report | None:
 def speaks(*, number: int, players: int, time: float) -> bool:
     """Whether a player of a team of so many has the word, by the server's time [s]."""
     cycle = round(time / CONTROL_CYCLE)
-    return cycle % SPEAKING_CYCLES == 0 and cycle // SPEAKING_CYCLES % max(players, number) == number - 1
+    return cycle % _SPEAKING_CYCLES == 0 and cycle // _SPEAKING_CYCLES % max(players, number) == number - 1
 
 
 def _checksum(packed: int) -> int:

@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 # The file is loaded as a module of its own; what it imports must be installed or stand on Python's path.
 
 
-MakePlayer = Callable[[str, int], "Player"]
+_MakePlayer = Callable[[str, int], "Player"]
 """Makes the player of a team with a number."""
-CLASS_HINT = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
-FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request"
+_CLASS_HINT = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
+_FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request"
 """What to write into a file that has nothing of the kind; as in docs/howto/decision-algorithm.md."""
 
 
-def load_player(name: str) -> MakePlayer:
+def load_player(name: str) -> _MakePlayer:
     """What a name such as `file.py:Class` or `module:Class` stands for."""
     module, attribute = load_module(name, "player", "Class")
     found = getattr(module, attribute, None)
     if not callable(found):
         known = [key for key, value in vars(module).items() if hasattr(value, "act")]
         raise UsageError(
-            f"{_place(name)} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', CLASS_HINT)}"
+            f"{_place(name)} has no class {attribute!r}. {_instead(attribute, known, 'class with `act`', _CLASS_HINT)}"
         )
-    make: MakePlayer = found
+    make: _MakePlayer = found
     return make
 
 
@@ -57,7 +57,7 @@ def load_function(name: str) -> Callable[..., Any]:
     if not callable(found) or isinstance(found, type):
         known = [key for key, value in vars(module).items() if isinstance(value, FunctionType) and key[0] != "_"]
         raise UsageError(
-            f"{_place(name)} has no function {attribute!r}. {_instead(attribute, known, 'function', FUNCTION_HINT)}"
+            f"{_place(name)} has no function {attribute!r}. {_instead(attribute, known, 'function', _FUNCTION_HINT)}"
         )
     return found
 
@@ -79,7 +79,7 @@ def player_digest(name: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
 
 
-DEFAULT_FUNCTION = "decide"
+_DEFAULT_FUNCTION = "decide"
 """A function of this name lends its team the name of its file."""
 
 
@@ -110,6 +110,6 @@ def read_decide(name: str) -> Decide:
 def title_of(name: str) -> str:
     """What a team is called that decides so: the strategy, the function, or the file of a function `decide`."""
     place, _, attribute = name.rpartition(":")
-    if place and attribute == DEFAULT_FUNCTION:
+    if place and attribute == _DEFAULT_FUNCTION:
         return Path(place).stem if place.endswith(".py") else place.rpartition(".")[2]
     return attribute

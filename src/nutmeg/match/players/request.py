@@ -28,9 +28,9 @@ class Walk:
     """Walk; wishes beyond what the walk can do are cut to it."""
 
     ahead: float = 0.0
-    """m/s."""
+    """Velocity ahead, m/s."""
     left: float = 0.0
-    """m/s."""
+    """Velocity to the left, m/s."""
     turn: float = 0.0
     """To the left, rad/s."""
     set: Literal["walk", "sprint", "positioning"] = "walk"
@@ -45,7 +45,7 @@ class Kick:
     """Where the ball lies: ahead and to the left, m."""
     kind: KickKind = "straight"
     strength: float = 1.0
-    """0..1."""
+    """How hard to kick, 0 to 1."""
     foot: Foot | None = None
     """Which foot kicks; None for the one that suits the ball and the kind."""
 
@@ -74,7 +74,7 @@ class Look:
     yaw: float = 0.0
     """To the left, rad."""
     pitch: float = 0.0
-    """Upwards, rad."""
+    """The pitch of the head, upwards, rad."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

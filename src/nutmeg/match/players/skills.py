@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from nutmeg.match.players.request import Legs
     from nutmeg.match.players.tactics.records import PlayerRecords
 
-SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)
+_SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)
 """The parameters of the tactics with which skills are done."""
-CIRCLING_DISTANCE = SKILLED.circling_distance
+CIRCLING_DISTANCE = _SKILLED.circling_distance
 """How far from the ball a player is while it walks around it, m."""
-BALL_LOST_AGE = 1.5
+_BALL_LOST_AGE = 1.5
 """A ball that nothing was known of for so long is searched for, s."""
 
 
@@ -97,7 +97,7 @@ def play_ball(belief: Belief, memory: Memory, *, aim: float, strength: float = 1
         aim: direction in which the ball is to go.
         strength: of the kick, 0..1.
     """
-    if belief.ball.age > BALL_LOST_AGE:
+    if belief.ball.age > _BALL_LOST_AGE:
         return Walk(turn=0.7 * memory.body.turn)
     records = _records(belief, memory)
     use_skill(records, Skill.PLAY_BALL, aim, strength, math.nan)
@@ -134,13 +134,13 @@ def look_at(belief: Belief, memory: Memory, place: ArrayLike) -> Look:
 
 
 def _tactician(memory: Memory) -> Tactician:
-    return Tactician(SKILLED, ground_of(memory.rules, memory.body), number=memory.number, players=memory.players)
+    return Tactician(_SKILLED, ground_of(memory.rules, memory.body), number=memory.number, players=memory.players)
 
 
 @cache
 def _league_tactician() -> Tactician:
     ground = ground_of(load_rules("sim3d"), league_abilities(load_ball("sim3d")))
-    return Tactician(SKILLED, ground, number=2, players=2)
+    return Tactician(_SKILLED, ground, number=2, players=2)
 
 
 def _records(belief: Belief, memory: Memory) -> PlayerRecords:

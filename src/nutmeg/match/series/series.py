@@ -20,12 +20,12 @@ from numpy.random import Generator, SeedSequence
 
 from nutmeg.base.errors import FileError, SimulationError, UnknownNameError, UsageError
 from nutmeg.base.journal import append_lines, read_lines
-from nutmeg.match.behavioural_game import BehaviourSetup
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
+from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop, PlayerError
 from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, team_player
-from nutmeg.match.players.registry import load_player, player_digest, read_decide
-from nutmeg.match.series.behavioural import BehaviourSeriesGames
+from nutmeg.match.players.registry import is_strategy, load_player, player_digest, read_decide
 from nutmeg.match.series.settings import COUNTED_EVENTS, kick_off_of, played_out, sides_of
 from nutmeg.search.evaluation import Share
 
@@ -33,15 +33,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.base.arrays import Floats
+    from nutmeg.match.loop import AnyPlayer
     from nutmeg.match.series.settings import Pair, SeriesSettings
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.search.evaluation import Evaluator
 
+    BatchGame = tuple[int, int, int]
+    """First team, second team and number of a game."""
 
-RESULT_LENGTH = 2 * (2 + len(COUNTED_EVENTS))
+
+_RESULT_LENGTH = 2 * (2 + len(COUNTED_EVENTS))
 """Numbers that a game ends with: goals, falls, fouls and lost turns of the first team, then those of the second."""
-BATCH_SIZE = 64
+_BATCH_SIZE = 64
 """Games between compiled strategies that are played together; the result is the same."""
 
 
@@ -50,7 +54,7 @@ class GameResult:
     """How a game ended; pairs of numbers are those of the first team and of the second."""
 
     home: str
-    """The first team."""
+    """The name of the first team."""
     away: str
     """The second team."""
     number: int
@@ -146,6 +150,85 @@ class SeriesGames:
         return {(team.name, number): team.robot_type for team in teams for number in numbers}
 
 
+@dataclass(frozen=True)
+class BehaviourSeriesGames:
+    """Plays games of the behavioural world as `SeriesGames` does those of the physical one.
+
+    Games between compiled strategies are played in one batch, others one by one. A game is the same in any batch.
+    """
+
+    settings: SeriesSettings
+
+    def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
+        """The wanted numbers, (n,)."""
+        asked = [tuple(int(value) for value in row) for row in rows]
+        seeds: dict[BatchGame, int] = {}
+        for (home, away, number, _), rng in zip(asked, generators, strict=True):
+            if (home, away, number) not in seeds:
+                seeds[home, away, number] = int(rng.integers(2**63))
+        played = self.batch({game: seed for game, seed in seeds.items() if self.compiled(game[:2])})
+        for game, seed in seeds.items():
+            if game not in played:
+                played[game] = self.counts(game[:2], game[2], seed)
+        return [float(played[home, away, number][part]) for home, away, number, part in asked]
+
+    @property
+    def setup(self) -> BehaviourSetup:
+        """Field, bodies and senses of all games."""
+        chosen = self.settings
+        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=chosen.eyes or None)
+
+    def compiled(self, pair: Pair) -> bool:
+        """Whether both teams are compiled strategies."""
+        return all(is_strategy(self.settings.team[index].decide) for index in pair)
+
+    def batch(self, games: dict[BatchGame, int]) -> dict[BatchGame, list[int]]:
+        """Plays games between compiled strategies, by their seeds, all at once; numbers as of `counts`."""
+        if not games:
+            return {}
+        chosen = self.settings
+        sides = [sides_of(game[:2], game[2]) for game in games]
+        found = BehaviourGames(
+            chosen.rule_book(),
+            left=[chosen.team[left].decide for left, _ in sides],
+            right=[chosen.team[right].decide for _, right in sides],
+            seeds=list(games.values()),
+            setup=self.setup,
+            players=chosen.players,
+            kick_off=[kick_off_of(number) for *_, number in games],
+        ).run()
+        numbers = {}
+        for game, one in zip(games, found, strict=True):
+            columns = list(zip(one.goals, one.falls, one.fouls, (0, 0), strict=True))  # compiled code does not raise
+            first, second = columns if game[2] % 2 == 0 else columns[::-1]
+            numbers[game] = [*first, *second]
+        return numbers
+
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
+        """Plays one game; goals, falls, fouls and lost turns of the first team and of the second, (8,)."""
+        chosen = self.settings
+        sides = sides_of(pair, number)
+        names = [chosen.team[index].name for index in sides]
+        game = BehaviourGame(
+            chosen.rule_book(),
+            seed=seed,
+            setup=self.setup,
+            left=names[0],
+            right=names[1],
+            kick_off=kick_off_of(number),
+            record=record,
+            cameras=chosen.images,
+        )
+        with game:
+            players: dict[tuple[str, int], AnyPlayer] = {}
+            for index, name in zip(sides, names, strict=True):
+                players |= game.team(name, read_decide(chosen.team[index].decide), chosen.players)
+            driver = GameLoop(game, players)
+            if record is not None:
+                game.record_with(minds=lambda: driver.players)
+            return played_out(driver, [chosen.team[index].name for index in pair])
+
+
 class Series:
     """All games of a series.
 
@@ -154,7 +237,7 @@ class Series:
         walks: how the teams walk, in their order; those that the settings name if left out.
     """
 
-    piece: Share = Share(unit=RESULT_LENGTH, most=RESULT_LENGTH)
+    piece: Share = Share(unit=_RESULT_LENGTH, most=_RESULT_LENGTH)
     """How evaluators cut work: a game at a time, or a batch of games of the behavioural world."""
 
     def __init__(self, settings: SeriesSettings, walks: Sequence[WalkParameters | None] | None = None) -> None:
@@ -165,7 +248,7 @@ class Series:
             BehaviourSeriesGames(settings) if behavioural else SeriesGames(settings, found)
         )
         if behavioural:
-            self.piece = Share(unit=RESULT_LENGTH, most=RESULT_LENGTH * BATCH_SIZE)
+            self.piece = Share(unit=_RESULT_LENGTH, most=_RESULT_LENGTH * _BATCH_SIZE)
         self._walks = found
 
     def described(self) -> dict[str, object]:
@@ -196,7 +279,7 @@ class Series:
         for game in waiting:
             at_a_time = isinstance(games, BehaviourSeriesGames) and games.compiled(game[0])
             (compiled if at_a_time else others).append(game)
-        for games_left, size in ((compiled, BATCH_SIZE * max(at_once, 1)), (others, max(at_once, 1))):
+        for games_left, size in ((compiled, _BATCH_SIZE * max(at_once, 1)), (others, max(at_once, 1))):
             for first in range(0, len(games_left), size):
                 yield games_left[first : first + size]
 
@@ -229,7 +312,7 @@ class Series:
         for batch in self._batches(waiting, at_once):
 
             def told(rows: int, _: int, before: int = done) -> None:
-                on_game(before + rows // RESULT_LENGTH, len(schedule))
+                on_game(before + rows // _RESULT_LENGTH, len(schedule))
 
             log.append(self._played(evaluator, batch, told))
             done += len(batch)
@@ -258,17 +341,17 @@ class Series:
     def _played(
         self, evaluator: Evaluator, batch: Sequence[tuple[Pair, int]], progress: Callable[[int, int], None]
     ) -> list[GameResult]:
-        rows = np.array([(*pair, number, part) for pair, number in batch for part in range(RESULT_LENGTH)], float)
+        rows = np.array([(*pair, number, part) for pair, number in batch for part in range(_RESULT_LENGTH)], float)
         seeds = [
             SeedSequence(self.settings.seed, spawn_key=(*pair, number))
             for pair, number in batch
-            for _ in range(RESULT_LENGTH)
+            for _ in range(_RESULT_LENGTH)
         ]
         found = evaluator.evaluate(self.games, rows, seeds, progress)
-        reasons = {failure.index // RESULT_LENGTH: failure.reason for failure in found.failures}
+        reasons = {failure.index // _RESULT_LENGTH: failure.reason for failure in found.failures}
         return [
             self._result(
-                game, found.values[index * RESULT_LENGTH : (index + 1) * RESULT_LENGTH], reasons.get(index, "")
+                game, found.values[index * _RESULT_LENGTH : (index + 1) * _RESULT_LENGTH], reasons.get(index, "")
             )
             for index, game in enumerate(batch)
         ]

@@ -51,7 +51,7 @@ Pair = tuple[int, int]
 """Two teams by their places, the first one at home."""
 DEFAULT_RULES = {"physical": "sim3d", "behavioural": "spl2011"}
 """Field and rule book of each world; they have the same names."""
-DEFAULT_WALK = "final"
+_DEFAULT_WALK = "final"
 """How a team walks in the physical world that has no walk of its own."""
 
 
@@ -91,15 +91,15 @@ class SeriesSettings:
     world: Literal["physical", "behavioural"] = "physical"
     """Robots with joints and motors, or robots that move by a few numbers."""
     team: tuple[Entrant, ...]
-    """Who plays."""
+    """The teams that play."""
     games: int = 10
     """Number of games of each pair; every other one from the other side."""
     players: int = 4
     """Number of players of a team."""
     half_length: float = 300.0
-    """s."""
+    """The length of a half, s."""
     halves: Literal[1, 2] = 2
-    """One or two."""
+    """The number of halves, one or two."""
     only: tuple[tuple[str, str], ...] = ()
     """Which pairs play, by names; all if empty."""
     rules: str = ""
@@ -195,7 +195,7 @@ class SeriesSettings:
                 read_decide(entrant.decide)
         if self.world == "behavioural":
             return (None,) * len(self.team)
-        return tuple(None if one.player else read_walk(one.walk or DEFAULT_WALK).for_robot(ROBOT) for one in self.team)
+        return tuple(None if one.player else read_walk(one.walk or _DEFAULT_WALK).for_robot(ROBOT) for one in self.team)
 
     def changed(self, **changes: object) -> SeriesSettings:
         """The same with some settings changed; None changes nothing."""

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 POINTS_PER_LOGIT = 400.0 / math.log(10.0)
 """Points of Elo's scale for odds of e."""
-PRIOR_DEVIATION = 1000.0 / POINTS_PER_LOGIT
+_PRIOR_DEVIATION = 1000.0 / POINTS_PER_LOGIT
 """Standard deviation of strengths before any game."""
-CONFIDENCE_WIDTH = 1.959964
+_CONFIDENCE_WIDTH = 1.959964
 """Half the width of an interval of 95 %, in standard deviations."""
-MAX_ROUNDS, ROUND_TOLERANCE = 100, 1e-10
+_MAX_ROUNDS, _ROUND_TOLERANCE = 100, 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +75,8 @@ def ratings(names: Sequence[str], games: Mapping[tuple[str, str], tuple[int, int
     return {
         names[row]: Rating(
             value=POINTS_PER_LOGIT * float(strength[row]),
-            low=POINTS_PER_LOGIT * float(strength[row] - CONFIDENCE_WIDTH * spread[row]),
-            high=POINTS_PER_LOGIT * float(strength[row] + CONFIDENCE_WIDTH * spread[row]),
+            low=POINTS_PER_LOGIT * float(strength[row] - _CONFIDENCE_WIDTH * spread[row]),
+            high=POINTS_PER_LOGIT * float(strength[row] + _CONFIDENCE_WIDTH * spread[row]),
         )
         for row in order
     }
@@ -86,12 +86,12 @@ def fitted(points: Floats) -> tuple[Floats, Floats]:
     """Strengths (n,) and their standard deviations (n,), from the points (n, n) of each team against each other."""
     count, played = len(points), points + points.T
     strength = np.zeros(count)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         expected = 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None]))
-        slope = (points - played * expected).sum(axis=1) - strength / PRIOR_DEVIATION**2
+        slope = (points - played * expected).sum(axis=1) - strength / _PRIOR_DEVIATION**2
         step = np.linalg.solve(_curvature(played, expected), slope)
         strength += step / max(1.0, float(np.abs(step).max()))  # no farther than odds of e at a time
-        if float(np.abs(step).max()) < ROUND_TOLERANCE:
+        if float(np.abs(step).max()) < _ROUND_TOLERANCE:
             break
     expected = 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None]))
     centred = np.eye(count) - 1.0 / count
@@ -102,7 +102,7 @@ def fitted(points: Floats) -> tuple[Floats, Floats]:
 def _curvature(played: Floats, expected: Floats) -> Floats:
     """(n, n) minus the second derivatives of the logarithm."""
     weight = played * expected * (1.0 - expected)
-    curvature: Floats = np.diag(weight.sum(axis=1) + 1.0 / PRIOR_DEVIATION**2) - weight
+    curvature: Floats = np.diag(weight.sum(axis=1) + 1.0 / _PRIOR_DEVIATION**2) - weight
     return curvature
 
 
@@ -115,7 +115,7 @@ class Record:
     draws: int
     losses: int
     goals: int
-    """Scored by it."""
+    """Goals that it scored."""
     against: int
     """Scored by the others."""
     falls: int

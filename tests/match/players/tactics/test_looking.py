@@ -12,7 +12,7 @@ import pytest
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tactics.looking import look
-from nutmeg.match.players.tracking.localisation import HALF_VIEW, YAW_LIMIT
+from nutmeg.match.players.tracking.league_sight import HALF_VIEW, YAW_LIMIT
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
 

@@ -12,7 +12,6 @@ from nutmeg.base.arrays import Floats
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.belief import Belief
 from nutmeg.match.players.skills import look_around
-from nutmeg.match.players.tracking.kalman_filter import PLACE, TURN
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
@@ -206,8 +205,8 @@ def test_beliefs_are_as_sure_as_they_may_be() -> None:
 
 def _surprise(watch: Watch, slot: int) -> float:
     """The normalised squared error of place and heading."""
-    numbers = [PLACE, PLACE + 1, TURN + 2]
-    cov = watch.senses[slot]._estimate.cov[np.ix_(numbers, numbers)] + np.diag([0.004**2, 0.004**2, 0.0])
+    p = watch.senses[slot].minds[0].pose
+    cov = np.array([[p.xx, p.xy, p.xt], [p.xy, p.yy, p.yt], [p.xt, p.yt, p.tt]]) + np.diag([0.004**2, 0.004**2, 0.0])
     error = watch.error(slot) * [watch.sign(slot), watch.sign(slot), 1.0]
     return float(error @ np.linalg.solve(cov, error))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
-from nutmeg.match.worlds.behavioural.sonar import LEFT, Sonar
+from nutmeg.match.worlds.behavioural.sonar import LEFT_SONAR, Sonar
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
 from nutmeg.model.field import load_field
 
@@ -34,7 +34,7 @@ def heard(x: float, y: float, *, noise: float = 0.0, count: int = 1, post: bool 
     return Sonar(eyes, load_field("spl2011"), count=count).listen(state)[:, 0].copy()
 
 
-@pytest.mark.parametrize(("side", "sign"), [(LEFT, 1), (RIGHT, -1)])
+@pytest.mark.parametrize(("side", "sign"), [(LEFT_SONAR, 1), (RIGHT, -1)])
 def test_each_sonar_looks_19_degrees_to_its_side(side: int, sign: int) -> None:
     angle = sign * math.radians(19.48)
     answer = heard(0.6 * math.cos(angle), 0.6 * math.sin(angle))[0]
@@ -45,14 +45,14 @@ def test_each_sonar_looks_19_degrees_to_its_side(side: int, sign: int) -> None:
 @pytest.mark.parametrize(("beyond", "answers"), [(-0.02, True), (0.02, False)])
 def test_a_cone_is_18_degrees_wide(beyond: float, answers: bool) -> None:
     angle = EDGE + math.asin(RADIUS / 0.7) + beyond
-    assert np.isfinite(heard(0.7 * math.cos(angle), 0.7 * math.sin(angle))[0, LEFT]) == answers
+    assert np.isfinite(heard(0.7 * math.cos(angle), 0.7 * math.sin(angle))[0, LEFT_SONAR]) == answers
 
 
 @pytest.mark.parametrize(("far", "answers"), [(0.14, False), (0.16, True), (0.74, True), (0.76, False)])
 def test_sonars_answer_from_15_to_75_centimetres(far: float, answers: bool) -> None:
     angle = math.radians(19.48)
     way = far + RADIUS
-    answer = heard(way * math.cos(angle), way * math.sin(angle))[0, LEFT]
+    answer = heard(way * math.cos(angle), way * math.sin(angle))[0, LEFT_SONAR]
     assert np.isfinite(answer) == answers
     if answers:
         assert answer == pytest.approx(far)
@@ -61,12 +61,12 @@ def test_sonars_answer_from_15_to_75_centimetres(far: float, answers: bool) -> N
 def test_posts_answer_too() -> None:
     angle = math.radians(19.48)
     answer = heard(0.5 * math.cos(angle), 0.5 * math.sin(angle), post=True)[0]
-    assert answer[LEFT] == pytest.approx(0.5 - load_field("spl2011").goal.post_radius)  # type: ignore[union-attr]
+    assert answer[LEFT_SONAR] == pytest.approx(0.5 - load_field("spl2011").goal.post_radius)  # type: ignore[union-attr]
 
 
 def test_noise_has_the_spread_that_is_set() -> None:
     angle = math.radians(19.48)
-    answers = heard(0.6 * math.cos(angle), 0.6 * math.sin(angle), noise=0.02, count=2000)[:, LEFT]
+    answers = heard(0.6 * math.cos(angle), 0.6 * math.sin(angle), noise=0.02, count=2000)[:, LEFT_SONAR]
     assert answers.std() == pytest.approx(0.02, rel=0.1)
     assert answers.mean() == pytest.approx(0.6 - RADIUS, abs=0.002)
 

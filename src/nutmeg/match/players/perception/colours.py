@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 Classes = NDArray[np.uint8]
 
-TABLE_STEPS = 32
+_TABLE_STEPS = 32
 """Values of red, green and blue each in the table."""
-TABLE_SHIFT = 3
+_TABLE_SHIFT = 3
 """Low bits of a byte that the table ignores."""
-MIN_COLOUR_BRIGHTNESS = 45
+_MIN_COLOUR_BRIGHTNESS = 45
 """Darker pixels have no colour; of 255."""
-MIN_WHITE_BRIGHTNESS = 168
+_MIN_WHITE_BRIGHTNESS = 168
 """Brighter pixels without colour are white; of 255."""
-MIN_SATURATION = 0.2
+_MIN_SATURATION = 0.2
 """Pixels with less saturation have no colour."""
 
 
@@ -58,7 +58,7 @@ class Colour(IntEnum):
     PINK = 6
 
 
-HUES = {
+_HUES = {
     Colour.ORANGE: (6.0, 34.0, 0.55),
     Colour.YELLOW: (39.0, 66.0, 0.5),
     Colour.GREEN: (85.0, 170.0, 0.25),
@@ -71,15 +71,15 @@ HUES = {
 @lru_cache(maxsize=1)
 def _colour_table() -> Classes:
     """(32768,) the colour of each value, red first."""
-    value = (np.arange(TABLE_STEPS) + 0.5) * 2**TABLE_SHIFT
+    value = (np.arange(_TABLE_STEPS) + 0.5) * 2**_TABLE_SHIFT
     rgb = np.stack(np.meshgrid(value, value, value, indexing="ij"), axis=-1).reshape(-1, 3)
     most, least = rgb.max(axis=1), rgb.min(axis=1)
     range_ = np.maximum(most - least, 1e-9)
     saturation, hue = range_ / most, _hue(rgb, most, range_)
     table = np.zeros(len(rgb), np.uint8)
-    table[(saturation < MIN_SATURATION) & (most >= MIN_WHITE_BRIGHTNESS)] = Colour.WHITE
-    for colour, (low, high, least_saturation) in HUES.items():
-        table[(hue >= low) & (hue <= high) & (saturation >= least_saturation) & (most >= MIN_COLOUR_BRIGHTNESS)] = (
+    table[(saturation < _MIN_SATURATION) & (most >= _MIN_WHITE_BRIGHTNESS)] = Colour.WHITE
+    for colour, (low, high, least_saturation) in _HUES.items():
+        table[(hue >= low) & (hue <= high) & (saturation >= least_saturation) & (most >= _MIN_COLOUR_BRIGHTNESS)] = (
             colour
         )
     table.setflags(write=False)
@@ -104,8 +104,8 @@ def classify(picture: Bytes) -> Classes:
             f"a picture has the shape {picture.shape} and the type {picture.dtype}; it must be (height, width, 3) of "
             "bytes, red, green and blue."
         )
-    red, green, blue = ((picture[..., k] >> TABLE_SHIFT).astype(np.intp) for k in range(3))
-    return np.asarray(_colour_table()[(red * TABLE_STEPS + green) * TABLE_STEPS + blue])
+    red, green, blue = ((picture[..., k] >> _TABLE_SHIFT).astype(np.intp) for k in range(3))
+    return np.asarray(_colour_table()[(red * _TABLE_STEPS + green) * _TABLE_STEPS + blue])
 
 
 def colour_of(rgb: Sequence[float]) -> Colour:
@@ -121,7 +121,7 @@ def colour_of(rgb: Sequence[float]) -> Colour:
 # It is written by hand because `scipy.ndimage.label` has to be called for each colour, and its blobs then measured:
 # 0.46 ms a picture instead of 0.08 ms, in a perception that takes 5 ms.
 
-MAX_LABELS = 4096
+_MAX_LABELS = 4096
 """Labels in a picture. A picture with more is noise; the rest of its blobs is not found."""
 
 
@@ -144,7 +144,7 @@ class Blob:
 
     @property
     def height(self) -> int:
-        """Pixels."""
+        """The height of its box, pixels."""
         return self.box[3] - self.box[1] + 1
 
     def cut(self, size: tuple[int, int]) -> bool:
@@ -161,14 +161,14 @@ class _BlobRecord:
     column_sum: int
     row_sum: int
     left: int
-    """Least column."""
+    """The least column of its pixels."""
     top: int
-    """Least row."""
+    """The least row of its pixels."""
     right: int
     bottom: int
 
 
-BLOB = record_of(_BlobRecord)
+_BLOB = record_of(_BlobRecord)
 
 
 def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
@@ -192,9 +192,9 @@ def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
 def _blob_table(classes: Bytes) -> Records[_BlobRecord]:
     """(K,) blobs; those with no pixels were joined to others."""
     height, width = classes.shape
-    parent = np.arange(MAX_LABELS)
+    parent = np.arange(_MAX_LABELS)
     labels = np.full((2, width + 2), -1)  # of the row above and of this one
-    table: Records[_BlobRecord] = np.zeros(MAX_LABELS, BLOB)  # type: ignore[assignment]
+    table: Records[_BlobRecord] = np.zeros(_MAX_LABELS, _BLOB)  # type: ignore[assignment]
     used = 0
     for row in range(height):
         above, here = labels[(row + 1) % 2], labels[row % 2]
@@ -212,7 +212,7 @@ def _blob_table(classes: Bytes) -> Records[_BlobRecord]:
                         root = min(root, label)
                     label = root
             if label < 0:
-                if used == MAX_LABELS:
+                if used == _MAX_LABELS:
                     continue
                 label = used
                 used += 1

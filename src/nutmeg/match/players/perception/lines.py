@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from nutmeg.match.players.perception.pictures import Picture
 
 
-SCAN_STEP = 6
+_SCAN_STEP = 6
 """Pixels between scanned columns, and between rows."""
-MAX_LINE_DISTANCE = 4.0
+_MAX_LINE_DISTANCE = 4.0
 """Points on lines farther from below the camera are left out, m."""
-MAX_SLANT = 2.5
+_MAX_SLANT = 2.5
 """A cut may be so much longer than a line is wide, where it crosses it at a slant."""
-ROBOT_SIDE_MARGIN = 0.6
+_ROBOT_SIDE_MARGIN = 0.6
 """How far a robot reaches beside its waistband, in widths of the band."""
-ROBOT_TOP_MARGIN, ROBOT_BOTTOM_MARGIN = 6.0, 6.0
+_ROBOT_TOP_MARGIN, _ROBOT_BOTTOM_MARGIN = 6.0, 6.0
 """How far a robot reaches above and below its waistband, in heights of the band."""
 
 
@@ -46,7 +46,7 @@ def find_line_points(
     width: float,
     hidden: Sequence[tuple[int, int, int, int]] = (),
     *,
-    farthest: float = MAX_LINE_DISTANCE,
+    farthest: float = _MAX_LINE_DISTANCE,
 ) -> Floats:
     """(K, 3) ahead and to the left, m, and how far on the ground a row of the picture reaches there, m.
 
@@ -57,7 +57,7 @@ def find_line_points(
         farthest: what is farther from below the camera is left out, m.
     """
     border = border_rows(picture.classes, picture.horizon)
-    cuts = white_cuts(picture.classes, border, SCAN_STEP).reshape(-1, 2, 2)
+    cuts = white_cuts(picture.classes, border, _SCAN_STEP).reshape(-1, 2, 2)
     cuts = cuts[~_on_robots(cuts.mean(axis=1), hidden)]
     ends = picture.ground(cuts)
     away = np.linalg.norm(ends - picture.place[:2], axis=-1)
@@ -66,7 +66,7 @@ def find_line_points(
     up, focal = float(picture.place[2]), picture.cameras.focal
     blur = (away**2 + up**2) / (up * focal)
     long = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=-1)
-    fits = (long >= 0.5 * width - 2 * blur) & (long <= MAX_SLANT * width + 2 * blur)
+    fits = (long >= 0.5 * width - 2 * blur) & (long <= _MAX_SLANT * width + 2 * blur)
     return np.concatenate([ends[fits].mean(axis=1), blur[fits, None]], axis=1)
 
 
@@ -75,12 +75,12 @@ def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> Bo
     on = np.zeros(len(pixels), bool)
     for left, top, right, bottom in bands:
         wide, tall = right - left + 1, bottom - top + 1
-        beside = ROBOT_SIDE_MARGIN * max(wide, 2 * tall)
+        beside = _ROBOT_SIDE_MARGIN * max(wide, 2 * tall)
         on |= (
             (pixels[:, 0] >= left - beside)
             & (pixels[:, 0] <= right + beside)
-            & (pixels[:, 1] >= top - ROBOT_TOP_MARGIN * tall)
-            & (pixels[:, 1] <= bottom + ROBOT_BOTTOM_MARGIN * tall)
+            & (pixels[:, 1] >= top - _ROBOT_TOP_MARGIN * tall)
+            & (pixels[:, 1] <= bottom + _ROBOT_BOTTOM_MARGIN * tall)
         )
     return on
 
@@ -94,25 +94,25 @@ def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> Bo
 # four an X. A meeting of lines with an arm that is not in view, or hidden, is left out.
 
 
-HOUGH_ANGLES = 48
+_HOUGH_ANGLES = 48
 """Cells of half a turn."""
-HOUGH_CELL = 0.08
+_HOUGH_CELL = 0.08
 """Size of a cell of distance, m."""
-ON_LINE_DISTANCE = 0.07
+_ON_LINE_DISTANCE = 0.07
 """Points nearer to a line belong to it, m."""
-MIN_LINE_POINTS = 6
+_MIN_LINE_POINTS = 6
 """Points that make a line."""
 MIN_LINE_LENGTH = 0.35
 """Least length of a line, m."""
-MAX_LINES = 6
+_MAX_LINES = 6
 """Lines that are looked for."""
-MAX_CROSSING_DISTANCE = 2.5
+_MAX_CROSSING_DISTANCE = 2.5
 """Crossings farther away are left out, m."""
-RIGHT_ANGLE_TOLERANCE = math.radians(18)
+_RIGHT_ANGLE_TOLERANCE = math.radians(18)
 """Lines that make a crossing may differ so much from a right angle."""
-ARM_DISTANCES = (0.09, 0.12, 0.15)
+_ARM_DISTANCES = (0.09, 0.12, 0.15)
 """Where along an arm to look for white, m."""
-ARM_OFFSETS = (-0.025, 0.0, 0.025)
+_ARM_OFFSETS = (-0.025, 0.0, 0.025)
 """How far beside the arm to look: the centre circle bends away, m."""
 
 
@@ -130,13 +130,13 @@ class Crossing:
 def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing]:
     """The crossings of lines through points (K, 2 or more)."""
     found: list[Crossing] = []
-    near = points[np.hypot(points[:, 0], points[:, 1]) < MAX_CROSSING_DISTANCE + 0.5, :2]
+    near = points[np.hypot(points[:, 0], points[:, 1]) < _MAX_CROSSING_DISTANCE + 0.5, :2]
     for (a, along_a), (b, along_b) in itertools.combinations(_straight_lines(near), 2):
-        if abs(float(along_a @ along_b)) > math.sin(RIGHT_ANGLE_TOLERANCE):
+        if abs(float(along_a @ along_b)) > math.sin(_RIGHT_ANGLE_TOLERANCE):
             continue
         step = np.linalg.solve(np.stack([along_a, -along_b], axis=1), b - a)[0]
         place = a + step * along_a
-        if np.hypot(*place) > MAX_CROSSING_DISTANCE or any(math.dist(place, known.place) < 0.15 for known in found):
+        if np.hypot(*place) > _MAX_CROSSING_DISTANCE or any(math.dist(place, known.place) < 0.15 for known in found):
             continue
         crossing = _told(place, along_a, along_b, pictures)
         if crossing is not None:
@@ -146,23 +146,23 @@ def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing
 
 def _straight_lines(points: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Middles (2,) and directions (2,) of straight lines through points (K, 2), the strongest first."""
-    turns = np.arange(HOUGH_ANGLES) * math.pi / HOUGH_ANGLES
+    turns = np.arange(_HOUGH_ANGLES) * math.pi / _HOUGH_ANGLES
     normals = np.stack([np.cos(turns), np.sin(turns)])
-    for _ in range(MAX_LINES):
-        if len(points) < MIN_LINE_POINTS:
+    for _ in range(_MAX_LINES):
+        if len(points) < _MIN_LINE_POINTS:
             return
-        cells = np.round(points @ normals / HOUGH_CELL).astype(int)
+        cells = np.round(points @ normals / _HOUGH_CELL).astype(int)
         offset = cells.min()
-        votes = np.zeros((HOUGH_ANGLES, int(cells.max() - offset) + 1), int)
-        np.add.at(votes, (np.broadcast_to(np.arange(HOUGH_ANGLES), cells.shape), cells - offset), 1)
+        votes = np.zeros((_HOUGH_ANGLES, int(cells.max() - offset) + 1), int)
+        np.add.at(votes, (np.broadcast_to(np.arange(_HOUGH_ANGLES), cells.shape), cells - offset), 1)
         angle, cell = np.unravel_index(int(votes.argmax()), votes.shape)
-        on = np.abs(points @ normals[:, angle] - (cell + offset) * HOUGH_CELL) < ON_LINE_DISTANCE
+        on = np.abs(points @ normals[:, angle] - (cell + offset) * _HOUGH_CELL) < _ON_LINE_DISTANCE
         for _ in range(2):
-            if on.sum() < MIN_LINE_POINTS:
+            if on.sum() < _MIN_LINE_POINTS:
                 break
             middle, along = _axis(points[on])
-            on = np.abs((points - middle) @ np.array([-along[1], along[0]])) < ON_LINE_DISTANCE / 2
-        if on.sum() < MIN_LINE_POINTS:
+            on = np.abs((points - middle) @ np.array([-along[1], along[0]])) < _ON_LINE_DISTANCE / 2
+        if on.sum() < _MIN_LINE_POINTS:
             return
         if np.ptp(points[on] @ along) >= MIN_LINE_LENGTH:
             yield middle, along
@@ -198,7 +198,7 @@ def _told(place: Floats, along_a: Floats, along_b: Floats, pictures: Sequence[Pi
 def _is_white(place: Floats, arm: Floats, pictures: Sequence[Picture]) -> bool | None:
     """Whether a line goes on from a place along an arm (2,); None if that is not in view, or hidden."""
     beside = np.array([-arm[1], arm[0]])
-    spots = place + np.array(ARM_DISTANCES)[:, None, None] * arm + np.array(ARM_OFFSETS)[:, None] * beside
+    spots = place + np.array(_ARM_DISTANCES)[:, None, None] * arm + np.array(_ARM_OFFSETS)[:, None] * beside
     seen = np.concatenate([picture.colours_at(spots) for picture in pictures])
     seen = seen[(seen >= 0).all(axis=1)]
     if len(seen) < 2 or not np.isin(seen, (Colour.WHITE, Colour.GREEN)).all():

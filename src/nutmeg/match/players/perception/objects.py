@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from nutmeg.model.field import GoalSettings
 
 
-MIN_ROUNDNESS = 0.62
+_MIN_ROUNDNESS = 0.62
 """Least ratio of the sides of a ball's box, and the least share of an ellipse's area that it fills."""
-SMALL_BALL_PIXELS = 12
+_SMALL_BALL_PIXELS = 12
 """Discs of fewer pixels may have any shape."""
 ROW_DEVIATION = 0.5
 """Deviation of the middle's row, pixels."""
-AREA_DEVIATION = 0.5
+_AREA_DEVIATION = 0.5
 """Deviation of the disc's pixels, as a share of the root of its edge's."""
-MAX_DISTANCE_DEVIATIONS = 3.0
+_MAX_DISTANCE_DEVIATIONS = 3.0
 """Two distances of a ball may differ by so many deviations ..."""
-MAX_DISTANCE_SHARE = 0.1
+_MAX_DISTANCE_SHARE = 0.1
 """... and so large a share of the distance."""
 
 
@@ -80,11 +80,11 @@ def _measured_ball(picture: Picture, blob: Blob, radius: float) -> FoundBall | N
         if not _is_round(blob):
             return None
         by_size = _distance_by_size(picture, blob, radius)
-        share = AREA_DEVIATION * math.sqrt(2 * math.sqrt(math.pi * blob.count)) / blob.count / 2
+        share = _AREA_DEVIATION * math.sqrt(2 * math.sqrt(math.pi * blob.count)) / blob.count / 2
         size_spread = max(share * by_size, 1e-4)
         if (
             abs(by_size - by_place)
-            > MAX_DISTANCE_DEVIATIONS * math.hypot(spread, size_spread) + MAX_DISTANCE_SHARE * by_place
+            > _MAX_DISTANCE_DEVIATIONS * math.hypot(spread, size_spread) + _MAX_DISTANCE_SHARE * by_place
         ):
             return None
         weight = spread**2 / (spread**2 + size_spread**2)
@@ -95,10 +95,10 @@ def _measured_ball(picture: Picture, blob: Blob, radius: float) -> FoundBall | N
 
 
 def _is_round(blob: Blob) -> bool:
-    if blob.count < SMALL_BALL_PIXELS:
-        return max(blob.width, blob.height) <= SMALL_BALL_PIXELS // 2
+    if blob.count < _SMALL_BALL_PIXELS:
+        return max(blob.width, blob.height) <= _SMALL_BALL_PIXELS // 2
     narrow, wide = sorted((blob.width, blob.height))
-    return narrow >= MIN_ROUNDNESS * wide and blob.count >= MIN_ROUNDNESS * math.pi / 4 * narrow * wide
+    return narrow >= _MIN_ROUNDNESS * wide and blob.count >= _MIN_ROUNDNESS * math.pi / 4 * narrow * wide
 
 
 def _distance_by_size(picture: Picture, blob: Blob, radius: float) -> float:
@@ -118,15 +118,15 @@ def _distance_by_size(picture: Picture, blob: Blob, radius: float) -> float:
 # the crossbar goes off to the right, or if another one stands to the right where the other post must be.
 
 
-MIN_POST_PIXELS = 8
+_MIN_POST_PIXELS = 8
 """Least height of a post, pixels."""
-MIN_POST_HEIGHT_SHARE = 0.6
+_MIN_POST_HEIGHT_SHARE = 0.6
 """Least height of a post, as a share of what it should be."""
-MIN_POST_WIDTH_SHARE = 0.4
+_MIN_POST_WIDTH_SHARE = 0.4
 """Least width of a post, as a share of what it should be, less a pixel."""
-MAX_POST_WIDTH_SHARE = 1.8
+_MAX_POST_WIDTH_SHARE = 1.8
 """Greatest width of a post, as a share of what it should be, and two pixels more."""
-GOAL_WIDTH_TOLERANCE = 0.25
+_GOAL_WIDTH_TOLERANCE = 0.25
 """How far the distance of two posts may be off the width of a goal, as a share, beside the blur."""
 
 
@@ -156,7 +156,7 @@ def find_posts(picture: Picture, colour: Colour, goal: GoalSettings) -> list[Fou
 
 def _groups(runs: Ints) -> list[tuple[int, int]]:
     """First and last columns of bars: neighbours whose runs are long and end at about the same height."""
-    long = runs[:, 1] - runs[:, 0] + 1 >= MIN_POST_PIXELS
+    long = runs[:, 1] - runs[:, 0] + 1 >= _MIN_POST_PIXELS
     groups: list[tuple[int, int]] = []
     for column in np.flatnonzero(long).tolist():
         if groups and groups[-1][1] == column - 1 and abs(runs[column, 1] - runs[column - 1, 1]) <= 4:
@@ -179,10 +179,10 @@ def _measured_post(
     across = picture.scale(away)
     wide, should = last - first + 1, 2 * goal.post_radius * across
     cut = first == 0 or last == width - 1
-    if wide > MAX_POST_WIDTH_SHARE * should + 2 or (wide < MIN_POST_WIDTH_SHARE * should - 1 and not cut):
+    if wide > _MAX_POST_WIDTH_SHARE * should + 2 or (wide < _MIN_POST_WIDTH_SHARE * should - 1 and not cut):
         return None
     tall = float(np.hypot(*(picture.pixels((*spot, goal.height)) - picture.pixels((*spot, 0.0)))))
-    if base - top < MIN_POST_HEIGHT_SHARE * tall and top > 1:
+    if base - top < _MIN_POST_HEIGHT_SHARE * tall and top > 1:
         return None
     place = (spot - picture.place[:2]) * (away / near) + picture.place[:2]
     side = None if cut else _by_crossbar(picture, first, last, top, colour, round(should))
@@ -223,7 +223,7 @@ def _named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
         return posts
     left, right = posts
     gauge = goal.inner_width + 2 * goal.post_radius
-    if abs(math.dist(left.place, right.place) - gauge) > GOAL_WIDTH_TOLERANCE * gauge + left.spread + right.spread:
+    if abs(math.dist(left.place, right.place) - gauge) > _GOAL_WIDTH_TOLERANCE * gauge + left.spread + right.spread:
         return posts
     if left.side == "right" or right.side == "left":
         return posts
@@ -239,15 +239,15 @@ def _named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
 # robot that lies, the white is to the left and to the right of the band, which is near the ground.
 
 
-BAND_HEIGHT, BAND_WIDTH = 0.06, 0.2
+_BAND_HEIGHT, _BAND_WIDTH = 0.06, 0.2
 """Height and width of a waistband, m."""
-LYING_BAND_HEIGHT = 0.09
+_LYING_BAND_HEIGHT = 0.09
 """Height of the middle of the band of a robot that lies, m."""
-ONE_ROBOT_DISTANCE = 0.3
+_ONE_ROBOT_DISTANCE = 0.3
 """Pieces of a colour that are nearer to each other belong to one robot, m."""
-WHITE_MARGIN_PIXELS = 4
+_WHITE_MARGIN_PIXELS = 4
 """Pixels on each side of a band in which white is looked for."""
-CARPET_DISTANCES = (0.14, 0.18, 0.22)
+_CARPET_DISTANCES = (0.14, 0.18, 0.22)
 """Distances before the middle of a robot that stands at which there must be carpet, m."""
 
 
@@ -274,7 +274,7 @@ def find_robots(picture: Picture, blobs: Iterable[Blob], height: float) -> list[
         if found is None:
             continue
         for k, known in enumerate(robots):
-            if known.colour is blob.colour and math.dist(known.place, found.place) < ONE_ROBOT_DISTANCE:
+            if known.colour is blob.colour and math.dist(known.place, found.place) < _ONE_ROBOT_DISTANCE:
                 robots[k] = _joined(picture, known, found, height)
                 break
         else:
@@ -288,13 +288,13 @@ def _standing(picture: Picture, blob: Blob, height: float) -> FoundRobot | None:
     if not np.isfinite(spot).all():
         return None
     across = picture.scale(picture.away(spot), height)
-    tall, wide = BAND_HEIGHT * across, BAND_WIDTH * across
+    tall, wide = _BAND_HEIGHT * across, _BAND_WIDTH * across
     if not (0.4 * tall - 1 <= blob.height <= 1.6 * tall + 2 and blob.width <= 1.7 * wide + 2):
         return None
     left, top, right, bottom = blob.box
     columns = slice(left + blob.width // 4, right + 1 - blob.width // 4)
-    above = picture.classes[max(top - WHITE_MARGIN_PIXELS, 0) : top, columns]
-    below = picture.classes[bottom + 1 : bottom + 1 + WHITE_MARGIN_PIXELS, columns]
+    above = picture.classes[max(top - _WHITE_MARGIN_PIXELS, 0) : top, columns]
+    below = picture.classes[bottom + 1 : bottom + 1 + _WHITE_MARGIN_PIXELS, columns]
     place = _outwards(picture, spot)
     if not (_is_white(above, below) and _on_carpet(picture, place)):
         return None
@@ -303,16 +303,16 @@ def _standing(picture: Picture, blob: Blob, height: float) -> FoundRobot | None:
 
 def _lying(picture: Picture, blob: Blob) -> FoundRobot | None:
     """A robot that lies and wears this band: it has chest and legs to the left and to the right."""
-    spot = picture.ground(blob.middle, LYING_BAND_HEIGHT)
+    spot = picture.ground(blob.middle, _LYING_BAND_HEIGHT)
     if not np.isfinite(spot).all():
         return None
-    across = picture.scale(picture.away(spot), LYING_BAND_HEIGHT)
-    if not BAND_HEIGHT * across / 2 - 1 <= max(blob.width, blob.height) <= 1.5 * BAND_WIDTH * across + 2:
+    across = picture.scale(picture.away(spot), _LYING_BAND_HEIGHT)
+    if not _BAND_HEIGHT * across / 2 - 1 <= max(blob.width, blob.height) <= 1.5 * _BAND_WIDTH * across + 2:
         return None
     left, top, right, bottom = blob.box
     rows = slice(top + blob.height // 4, bottom + 1 - blob.height // 4)
-    before = picture.classes[rows, max(left - WHITE_MARGIN_PIXELS, 0) : left]
-    after = picture.classes[rows, right + 1 : right + 1 + WHITE_MARGIN_PIXELS]
+    before = picture.classes[rows, max(left - _WHITE_MARGIN_PIXELS, 0) : left]
+    after = picture.classes[rows, right + 1 : right + 1 + _WHITE_MARGIN_PIXELS]
     if not (before.size and after.size and _is_white(before, after)):
         return None
     return FoundRobot(colour=blob.colour, place=(float(spot[0]), float(spot[1])), box=blob.box, lying=True)
@@ -328,7 +328,7 @@ def _on_carpet(picture: Picture, place: tuple[float, float]) -> bool:
     """Whether there is carpet before the feet of a robot that stands at a place, as far as that is in the picture."""
     middle = np.array(place) - picture.place[:2]
     towards = middle / max(float(np.hypot(*middle)), 1e-6)
-    spots = np.array(place) - np.array(CARPET_DISTANCES)[:, None] * towards
+    spots = np.array(place) - np.array(_CARPET_DISTANCES)[:, None] * towards
     seen = picture.colours_at(spots)
     known = seen >= 0
     return not known.any() or bool((seen[known] == Colour.GREEN).mean() >= 0.5)
@@ -337,7 +337,7 @@ def _on_carpet(picture: Picture, place: tuple[float, float]) -> bool:
 def _outwards(picture: Picture, spot: Floats) -> tuple[float, float]:
     """The middle of the body behind what is seen of the band."""
     away = picture.away(spot)
-    place = (spot - picture.place[:2]) * ((away + BAND_WIDTH / 2 - 0.02) / max(away, 1e-6)) + picture.place[:2]
+    place = (spot - picture.place[:2]) * ((away + _BAND_WIDTH / 2 - 0.02) / max(away, 1e-6)) + picture.place[:2]
     return float(place[0]), float(place[1])
 
 

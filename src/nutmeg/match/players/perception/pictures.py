@@ -97,11 +97,11 @@ class Picture:
 # Pixels are (column, row) as in `camera_geometry`: an edge between two pixels is a whole number.
 
 
-MIN_CARPET_RUN = 3
+_MIN_CARPET_RUN = 3
 """Green pixels in a row that are carpet."""
-MAX_CUTS = 4000
+_MAX_CUTS = 4000
 """Most white cuts in a picture."""
-MAX_BAR_GAP = 2
+_MAX_BAR_GAP = 2
 """Pixels of another colour that do not end a bar."""
 
 
@@ -115,8 +115,8 @@ def border_rows(classes: Bytes, horizon: float) -> Ints:
         green = 0
         for row in range(first, height):
             green = green + 1 if classes[row, column] == Colour.GREEN else 0
-            if green == MIN_CARPET_RUN:
-                border[column] = row - MIN_CARPET_RUN + 1
+            if green == _MIN_CARPET_RUN:
+                border[column] = row - _MIN_CARPET_RUN + 1
                 break
     return border
 
@@ -128,11 +128,11 @@ def upright_runs(classes: Bytes, colour: int) -> Ints:
     runs = np.full((width, 2), -1)
     for column in range(width):
         start, last = -1, -1
-        for row in range(height + MAX_BAR_GAP + 1):
+        for row in range(height + _MAX_BAR_GAP + 1):
             if row < height and classes[row, column] == colour:
                 start = row if start < 0 else start
                 last = row
-            elif start >= 0 and row - last > MAX_BAR_GAP:
+            elif start >= 0 and row - last > _MAX_BAR_GAP:
                 if runs[column, 0] < 0 or last - start > runs[column, 1] - runs[column, 0]:
                     runs[column, 0], runs[column, 1] = start, last
                 start = -1
@@ -143,7 +143,7 @@ def upright_runs(classes: Bytes, colour: int) -> Ints:
 def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
     """(K, 4) column and row of both ends of white with green on both sides, along each step-th column and row."""
     height, width = classes.shape
-    cuts = np.empty((MAX_CUTS, 4))
+    cuts = np.empty((_MAX_CUTS, 4))
     used = 0
     for column in range(step // 2, width, step):
         start, before = -1, -1
@@ -151,7 +151,7 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
             here = classes[row, column]
             if here == Colour.WHITE and before == Colour.GREEN:
                 start = row + 1
-            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < MAX_CUTS:
+            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < _MAX_CUTS:
                 cuts[used, 0], cuts[used, 1], cuts[used, 2], cuts[used, 3] = column + 0.5, start, column + 0.5, row + 1
                 used += 1
                 start = -1
@@ -166,7 +166,7 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
                 here = 0
             if here == Colour.WHITE and before == Colour.GREEN:
                 start = column
-            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < MAX_CUTS:
+            elif here == Colour.GREEN and before == Colour.WHITE and start >= 0 and used < _MAX_CUTS:
                 cuts[used, 0], cuts[used, 1], cuts[used, 2], cuts[used, 3] = start, row + 0.5, column, row + 0.5
                 used += 1
                 start = -1

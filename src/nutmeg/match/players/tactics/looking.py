@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
 from nutmeg.match.players.tactics.walking import clip, length
-from nutmeg.match.players.tracking.localisation import HALF_VIEW, NECK_HEIGHT, NOD_HEIGHT
-from nutmeg.match.players.tracking.localisation import YAW_LIMIT as WIDE_YAW_LIMIT
+from nutmeg.match.players.tracking.league_sight import HALF_VIEW, NECK_HEIGHT, NOD_HEIGHT
+from nutmeg.match.players.tracking.league_sight import YAW_LIMIT as WIDE_YAW_LIMIT
 
 if TYPE_CHECKING:
     from nutmeg.match.players.tactics.records import GroundRecord, PlayerContext

@@ -1,533 +1,546 @@
-"""Where a player stands, from what it sees, feels and has walked.
+"""Where a player is: the part of the tracker (`filters`) that estimates its pose, compiled.
 
-    where = Localisation(load_field("sim3d"), estimate)
-    where.walk(gyro, (dx, dy, dturn), upright=True, step=0.02, ball_noise=ball.noise(0.02))      # every cycle
-    where.see(sight, head_frame(yaw, pitch), acc)                   # with every image
-    where.known, where.seen_ago
+**Pose**: an extended Kalman filter of (x, y, heading), and of the slip of the odometry where it is worth estimating. A
+landmark at z in the body's frame is where `w = place + R(heading) z` on the pitch, so that its innovation `c - w` has
+the same covariance `S = P_xy + h P_t h' + ... + R` for every landmark c that it could be, with h = dw/dheading: S is
+inverted once, and all landmarks of that kind are compared. It counts as the nearest one only if that is near enough and
+no other is (gates and nearest neighbours: Bar-Shalom and Li, Estimation and Tracking, 1993). A part of a line is
+compared with all lines of the pitch in the same way, and measures the distance from its line. Directions of crossings
+measure the heading alone.
 
-The gyroscope turns the attitude (the league's has no noise), the legs' odometry moves the place, and images correct
-both. Odometry may be wrong by a fifth or more: what it lacks is estimated as slip. An image that contradicts what is
-believed (a beam, a penalty, a fall that was not felt) starts everything anew from that image alone: from two landmarks,
-or from one and the lines, whose directions leave four headings. Landmarks have names, so the pitch is never mirrored.
-
-All is in the frame in which landmarks are named; `league_tracker` turns it into the team's.
+**Relocation**: a player who sees too much that fits nothing is lost. A crossing whose direction is seen says where the
+player is if one knows which crossing it is; so do two posts, and a post and the direction of a line; and the player may
+be at the same place of the other half. Each possibility is a hypothesis of the pose, and fits the landmarks and lines
+in view more or less. The best is taken if it fits well and clearly better than every other one elsewhere; a picture
+that leaves a choice (both ends of the pitch look alike where no goal is seen) leaves the player lost.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from nutmeg.base.arrays import Floats
-from nutmeg.base.constants import GRAVITY
-from nutmeg.base.kernels import kernel
-from nutmeg.match.players.tracking.kalman_filter import BALL, STATE_SIZE, Estimate, inject, predict, take
+from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.kernels import inlined, kernel
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nutmeg.base.arrays import Indices
-    from nutmeg.match.worlds.physical.percept import Sight
-    from nutmeg.model.field import FieldSettings
-
-
-# ----------------------------------------------------------------------------------------------------
-# The camera in the head of the league's robot: from what is told in polar coordinates to places seen from the torso.
-#
-# Frames have x ahead, y to the left, z up. The neck turns about z by `hj1` and nods by `hj2`, up being positive; the
-# camera is in the middle of the head. Lengths are those of rcssserver3d's naoneckhead.rsg, as in the robot table
-# `nao-spark`: all types have the same head. Compiled, since players call it for every point they see.
-
-
-NECK_HEIGHT = 0.09
-"""From the middle of the torso up to the neck [m]."""
-NOD_HEIGHT = 0.06
-"""From there to the axis about which the head nods [m]."""
-EYE_OFFSET = 0.005
-"""From there to the camera [m]."""
-HALF_VIEW = math.radians(60.0)
-"""The camera sees so far to each side, up and down [rad]."""
-YAW_LIMIT, PITCH_LIMIT = math.radians(120.0), math.radians(45.0)
-"""How far the neck turns and nods [rad]."""
-RADIANS_PER_DEGREE = math.pi / 180.0
-
-
-class CameraPose(NamedTuple):
-    """Where the camera is in the torso's frame, and where it looks."""
-
-    turn: Floats
-    """(3, 3) turns the camera's frame into the torso's."""
-    centre: Floats
-    """(3,) m."""
-
-
-@kernel
-def head_frame(yaw: float, pitch: float) -> CameraPose:
-    """The pose of the camera with the neck turned and nodded by two angles, rad."""
-    cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
-    turn, centre = np.empty((3, 3)), np.empty(3)
-    turn[0, 0], turn[0, 1], turn[0, 2] = cy * cp, -sy, -cy * sp
-    turn[1, 0], turn[1, 1], turn[1, 2] = sy * cp, cy, -sy * sp
-    turn[2, 0], turn[2, 1], turn[2, 2] = sp, 0.0, cp
-    centre[0], centre[1], centre[2] = (
-        EYE_OFFSET * turn[0, 2],
-        EYE_OFFSET * turn[1, 2],
-        NECK_HEIGHT + NOD_HEIGHT + EYE_OFFSET * turn[2, 2],
+    from nutmeg.base.arrays import Floats
+    from nutmeg.base.records import Records
+    from nutmeg.match.players.tracking.records import (
+        BeliefRecord,
+        LandmarkTable,
+        LinePart,
+        MindRecord,
+        Motion,
+        PoseFilter,
+        TrackerNumbers,
     )
-    return CameraPose(turn, centre)
+    from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
+    from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-
-@kernel
-def spot(polar: Floats, camera: CameraPose) -> Floats:
-    """Where something is, seen from the torso (3,), that the camera sees at a distance [m] and two angles [degrees]."""
-    turn, centre = camera
-    left, up = polar[1] * RADIANS_PER_DEGREE, polar[2] * RADIANS_PER_DEGREE
-    flat = polar[0] * math.cos(up)
-    x, y, z = flat * math.cos(left), flat * math.sin(left), polar[0] * math.sin(up)
-    out = np.empty(3)
-    for i in range(3):
-        out[i] = centre[i] + turn[i, 0] * x + turn[i, 1] * y + turn[i, 2] * z
-    return out
-
-
-@kernel
-def onto_pitch(polar: Floats, camera: CameraPose, place: Floats, attitude: Floats) -> Floats:
-    """The same on the pitch, (3,), for a torso at a place (3,) with an attitude (3, 3)."""
-    seen, out = spot(polar, camera), np.empty(3)
-    for i in range(3):
-        out[i] = place[i] + attitude[i, 0] * seen[0] + attitude[i, 1] * seen[1] + attitude[i, 2] * seen[2]
-    return out
-
-
-# ----------------------------------------------------------------------------------------------------
-# What an image says of where one stands, compiled: landmarks, lines as marks of the ground's height, and known lines.
-#
-# Landmarks are told apart by their names. Ends of lines are not (the view cuts lines off), but they lie on the
-# ground, which gives tilt and height within milliradians and millimetres; and a line that can only be one of the
-# pitch's says how far away from it one stands. Noise is that of `worlds.physical.vision`, and 3 mm for rounding and
-# misplaced cameras.
-
-
-DISTANCE_NOISE, LEFT_NOISE, UP_NOISE = 0.000965, 0.1480 * RADIANS_PER_DEGREE, 0.1225 * RADIANS_PER_DEGREE
-"""Standard deviations of distance (relative) and angles [rad]."""
-MIN_NOISE = 0.003
-"""What nothing is measured better than [m]: two decimals on the wire, and a camera that is misplaced."""
-MIN_LINE_LENGTH = 1.3
-"""Shorter lines are not told apart: those of the centre circle are 1.24 m long [m]."""
-LINE_END_MARGIN = 0.3
-"""How far beyond the end of a line a part of it may be seen [m]."""
-LINE_GATE, LINE_AMBIGUITY_GATE = 9.0, 36.0
+_MISFIT_SHARE = 0.05
+"""Share of the last landmark in the average of those that fit nothing."""
+_POST_MISFIT_SHARE = 0.3
+"""The same of a goal post, which counts more because posts tell the ends of the pitch apart."""
+_LINES_MISFIT_SHARE = 0.2
+"""The same of all line points of a picture together."""
+_MIN_MISFIT_POINTS = 8
+"""Fewer line points say nothing about whether the player is lost."""
+_LOST_HEADING_VARIANCE = 1.0
+"""Variance of a heading that is too uncertain for small corrections, rad^2."""
+_MIN_RELOCATION_FIT = 1.8
+"""How many landmarks a new pose must fit, less what they are off."""
+_HEADING_TRIES = 60
+"""How many headings are tried with a post and points on lines."""
+_OTHER_POSE_DISTANCE = 0.5
+"""Poses farther apart than this are different ones, m."""
+_OTHER_POSE_ANGLE = 0.5
+"""Poses turned by more than this are different ones, rad."""
+_LANDMARK_TOLERANCE = 0.2
+"""How far a landmark may be from where it should be, beside three deviations of its distance, m."""
+_LINE_WORTH, _MAX_LINES_WORTH = 0.5, 3.0
+"""What a part of a line counts for in a relocation, and all of them at most, in landmarks."""
+_RELOCATED_VARIANCE = 0.04
+"""Variance of place and heading after a relocation, m^2 and rad^2."""
+_LINE_GATE, _LINE_RIVAL_GATE = 9.0, 36.0
 """A line is known if it is nearer than the first, and no other nearer than the second (squared, in deviations)."""
-MAX_LINE_SKEW = 0.26
-"""Lines are not the same whose directions differ by more [rad]."""
+_MAX_LINE_SKEW = 0.26
+"""Lines are not the same whose directions differ by more, rad."""
+_LINE_END_MARGIN = 0.3
+"""How far beyond the end of a line a part of it may be seen, m."""
 
 
-class Measured(NamedTuple):
-    """Three numbers that an image tells of a point: distance, and the angles to the left and upwards."""
+class Symmetric(NamedTuple):
+    """A symmetric matrix of two rows: a covariance, or its inverse."""
 
-    rows: Floats
-    """(3, 13) how they depend on the errors of the filter."""
-    residuals: Floats
-    """(3,) measured less expected."""
-    variances: Floats
-    """(3,)"""
+    xx: float
+    xy: float
+    yy: float
+
+
+class _PoseGuess(NamedTuple):
+    """The best pose of a relocation so far."""
+
+    x: float
+    y: float
+    heading: float
+    fit: float
+    """How many landmarks it fits."""
+    rival_fit: float
+    """How many landmarks the best other pose, elsewhere, fits."""
+
+
+class PitchView(NamedTuple):
+    """What a player sees in a cycle, and what there is to be seen."""
+
+    seen: Records[SightingRecord]
+    parts: Records[LinePart]
+    table: LandmarkTable
+
+
+@inlined
+def is_lost(mind: MindRecord, settings: TrackerSettings) -> bool:
+    """Whether a player does not know where it is."""
+    lost: bool = mind.pose.misfit > settings.lost or mind.pose.tt >= _LOST_HEADING_VARIANCE
+    return lost
 
 
 @kernel
-def new_measured() -> Measured:
-    """Room for what is measured."""
-    return Measured(np.zeros((3, STATE_SIZE)), np.zeros(3), np.zeros(3))
+def widen_pose(minds: Records[MindRecord], distance: float, angle: float, slip: float) -> None:
+    """A player (1,) has been moved, and knows its place, heading and slip only to deviations, m, rad and m/s."""
+    _forget_pose(minds[0].pose, distance * distance, angle * angle)
+    minds[0].pose.aa = minds[0].pose.bb = slip * slip
 
 
-@kernel
-def measure_point(polar: Floats, point: Floats, place: Floats, turn: Floats, camera: CameraPose, out: Measured) -> None:
-    """Compares distance and angles (3,) of a point on the pitch (3,) with what is expected from a pose (3,), (3, 3)."""
-    head, centre = camera
-    rows, residuals, variances = out
-    way = point - place
-    torso, seen = np.empty(3), np.empty(3)
-    for i in range(3):
-        torso[i] = turn[0, i] * way[0] + turn[1, i] * way[1] + turn[2, i] * way[2] - centre[i]
-    for i in range(3):
-        seen[i] = head[0, i] * torso[0] + head[1, i] * torso[1] + head[2, i] * torso[2]
-    x, y, z = seen[0], seen[1], seen[2]
-    flat2 = max(x * x + y * y, 1e-8)
-    flat, far2 = math.sqrt(flat2), flat2 + z * z
-    far = math.sqrt(far2)
-    rows[:] = 0.0
-    slopes = (
-        (x / far, y / far, z / far),
-        (-y / flat2, x / flat2, 0.0),
-        (-x * z / (flat * far2), -y * z / (flat * far2), flat / far2),
+@inlined
+def _forget_pose(pose: PoseFilter, place: float, heading: float) -> None:
+    """Sets the variances of place and heading, m^2 and rad^2, as of a player that has looked for itself anew."""
+    pose.xx, pose.xy, pose.yy, pose.xt, pose.yt, pose.tt = place, 0.0, place, 0.0, 0.0, heading
+    pose.xa, pose.ya, pose.ta, pose.xb, pose.yb, pose.tb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    pose.ab, pose.misfit = 0.0, 0.0
+
+
+# ---- odometry
+
+
+@inlined
+def walk(mind: MindRecord, motion: Motion, slip_time: float) -> None:
+    """Moves pose and odometer by a cycle's odometry, and by the slip that it is believed to have."""
+    belief, pose = mind.belief, mind.pose
+    ahead, left = motion.ahead + motion.step * pose.slip_ahead, motion.left + motion.step * pose.slip_left
+    half = belief.heading + 0.5 * motion.turn
+    c, s = math.cos(half), math.sin(half)
+    dx, dy = c * ahead - s * left, s * ahead + c * left
+    belief.x += dx
+    belief.y += dy
+    belief.heading = wrap_angle_exactly(belief.heading + motion.turn)
+    # P = F P F' + Q with F = (1, 0, -dy; 0, 1, dx; 0, 0, 1)
+    xt, yt, tt = pose.xt, pose.yt, pose.tt
+    pose.xx += -2.0 * dy * xt + dy * dy * tt + motion.place_variance
+    pose.xy += dx * xt - dy * yt - dx * dy * tt
+    pose.yy += 2.0 * dx * yt + dx * dx * tt + motion.place_variance
+    pose.xt -= dy * tt
+    pose.yt += dx * tt
+    pose.tt += motion.turn_variance
+    if motion.slip > 0.0:
+        _slip(pose, motion, dx, dy, c * motion.step, s * motion.step, slip_time)
+    half = pose.odometer_heading + 0.5 * motion.turn
+    c, s = math.cos(half), math.sin(half)
+    pose.odometer_x += c * ahead - s * left
+    pose.odometer_y += s * ahead + c * left
+    pose.odometer_heading = wrap_angle_exactly(pose.odometer_heading + motion.turn)
+
+
+@inlined
+def _slip(pose: PoseFilter, motion: Motion, dx: float, dy: float, c: float, s: float, slip_time: float) -> None:
+    """Lets errors of the slip become errors of the place; the slip itself fades, and others come."""
+    # the part of the heading in F, for the columns of the slip
+    pose.xa, pose.ya = pose.xa - dy * pose.ta, pose.ya + dx * pose.ta
+    pose.xb, pose.yb = pose.xb - dy * pose.tb, pose.yb + dx * pose.tb
+    # x grows by c a - s b, y by s a + c b, where c and s are multiplied by the time step
+    xa, ya, ta, xb, yb, tb, aa, ab, bb = (
+        *(pose.xa, pose.ya, pose.ta, pose.xb, pose.yb, pose.tb),
+        *(pose.aa, pose.ab, pose.bb),
     )
-    around = polar[1] * RADIANS_PER_DEGREE - math.atan2(y, x)
-    residuals[0] = polar[0] - far
-    residuals[1] = math.atan2(math.sin(around), math.cos(around))
-    residuals[2] = polar[2] * RADIANS_PER_DEGREE - math.atan2(z, flat)
-    least = MIN_NOISE / far
-    variances[0] = (DISTANCE_NOISE * far) ** 2 + MIN_NOISE**2
-    variances[1] = LEFT_NOISE * LEFT_NOISE + least * least
-    variances[2] = UP_NOISE * UP_NOISE + least * least
-    for k in range(3):
-        a, b, c = slopes[k]
-        for i in range(3):
-            torso[i] = head[i, 0] * a + head[i, 1] * b + head[i, 2] * c
-        for i in range(3):
-            seen[i] = turn[i, 0] * torso[0] + turn[i, 1] * torso[1] + turn[i, 2] * torso[2]
-        for i in range(3):
-            rows[k, i] = -seen[i]
-        rows[k, 3] = seen[1] * way[2] - seen[2] * way[1]
-        rows[k, 4] = seen[2] * way[0] - seen[0] * way[2]
-        rows[k, 5] = seen[0] * way[1] - seen[1] * way[0]
+    pose.xx += 2.0 * (c * xa - s * xb) + c * c * aa - 2.0 * c * s * ab + s * s * bb
+    pose.xy += s * xa + c * xb + c * ya - s * yb + c * s * (aa - bb) + (c * c - s * s) * ab
+    pose.yy += 2.0 * (s * ya + c * yb) + s * s * aa + 2.0 * c * s * ab + c * c * bb
+    pose.xt += c * ta - s * tb
+    pose.yt += s * ta + c * tb
+    keep = math.exp(-motion.step / slip_time)
+    fresh = 2.0 * motion.slip * motion.slip * motion.step / slip_time
+    pose.xa, pose.xb = keep * (xa + c * aa - s * ab), keep * (xb + c * ab - s * bb)
+    pose.ya, pose.yb = keep * (ya + s * aa + c * ab), keep * (yb + s * ab + c * bb)
+    pose.ta, pose.tb = keep * ta, keep * tb
+    pose.aa, pose.ab, pose.bb = keep * keep * aa + fresh, keep * keep * ab, keep * keep * bb + fresh
+    pose.slip_ahead *= keep
+    pose.slip_left *= keep
 
 
-@kernel
-def _see_marks(
-    estimate: Estimate, camera: CameraPose, marks: Floats, points: Floats, lines: Floats, passes: int
-) -> tuple[float, int]:
-    """Takes K landmarks (K, 3), which are at points (K, 3), and L lines' ends (L, 2, 3) on the ground.
-
-    Linearised anew `passes` times. Returns the sum of squared normalised innovations, and how many numbers there were;
-    nothing is taken if the sum is more than such a sum can be by chance.
-    """
-    place, turn, slip, ball, cov = estimate
-    trial = Estimate(place.copy(), turn.copy(), slip.copy(), ball.copy(), cov.copy())
-    moved, row, measured = np.zeros(STATE_SIZE), np.zeros(STATE_SIZE), new_measured()
-    sum_, numbers = 0.0, 3 * len(marks) + 2 * len(lines)
-    for _ in range(passes):
-        trial.cov[:] = cov
-        delta, sum_ = -moved, 0.0
-        for k in range(len(marks)):
-            measure_point(marks[k], points[k], trial.place, trial.turn, camera, measured)
-            for i in range(3):
-                sum_ += take(trial.cov, delta, measured.rows[i], measured.residuals[i], measured.variances[i], 6)
-        # The ends of lines are not told apart, but they lie on the ground: that gives height and tilt.
-        for k in range(len(lines)):
-            for e in range(2):
-                end = onto_pitch(lines[k, e], camera, trial.place, trial.turn)
-                row[2], row[3], row[4] = 1.0, end[1] - trial.place[1], trial.place[0] - end[0]
-                variance = (LEFT_NOISE * lines[k, e, 0]) ** 2 + MIN_NOISE**2
-                sum_ += take(trial.cov, delta, row, -end[2], variance, 6)
-        inject(trial, delta)
-        moved += delta
-    if sum_ <= plausible(numbers):
-        place[:], turn[:], slip[:], ball[:], cov[:] = trial
-    return sum_, numbers
+# ---- landmarks and lines
 
 
-@kernel
-def plausible(numbers: int) -> float:
-    """What a sum of so many squared normal numbers stays below, nearly always."""
-    return numbers + 15.0 + 6.0 * math.sqrt(2.0 * numbers)
+@inlined
+def localise(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> None:
+    """Corrects the pose by what is seen of the pitch; a player that is lost looks for a new one."""
+    if mind.pose.tt < _LOST_HEADING_VARIANCE:
+        _see_pitch(mind, view, numbers)
+    if is_lost(mind, numbers.settings) and _relocate(mind, view, numbers):
+        _see_pitch(mind, view, numbers)
 
 
-@kernel
-def _see_lines(estimate: Estimate, camera: CameraPose, lines: Floats, known: Floats) -> int:
-    """Takes those of L lines (L, 2, 3) of which it is clear which of M known ones (M, 2, 2) they are; returns how many.
+@inlined
+def _is_other_number(number: int, landmarks: int) -> bool:
+    """Whether the number that is recognised with a sighting, if any is, is another than a landmark's."""
+    found: bool = number > 0 and number != landmarks
+    return found
 
-    Both ends are to lie on the known line.
-    """
-    delta, rows, count = np.zeros(STATE_SIZE), np.zeros((2, STATE_SIZE)), 0
-    best_rows, offs, best_offs, variances = np.zeros((2, STATE_SIZE)), np.zeros(2), np.zeros(2), np.zeros(2)
-    for k in range(len(lines)):
-        one = onto_pitch(lines[k, 0], camera, estimate.place, estimate.turn)
-        two = onto_pitch(lines[k, 1], camera, estimate.place, estimate.turn)
-        if math.hypot(two[0] - one[0], two[1] - one[1]) < MIN_LINE_LENGTH:
+
+@inlined
+def polar_covariance(along: float, across: float, ux: float, uy: float) -> Symmetric:
+    """The covariance of a place that is seen in the direction (ux, uy), from its variances along and across it."""
+    return Symmetric(along * ux * ux + across * uy * uy, (along - across) * ux * uy, along * uy * uy + across * ux * ux)
+
+
+@inlined
+def inverse(xx: float, xy: float, yy: float) -> Symmetric:
+    """The inverse of a symmetric matrix of two rows."""
+    scale = 1.0 / (xx * yy - xy * xy)
+    return Symmetric(yy * scale, -xy * scale, xx * scale)
+
+
+@inlined
+def _take(mind: MindRecord, hx: float, hy: float, ht: float, residual: float, variance: float) -> None:
+    """The step of a Kalman filter: one measured number, which depends on (x, y, heading) by the row (hx, hy, ht)."""
+    belief, pose = mind.belief, mind.pose
+    gx = pose.xx * hx + pose.xy * hy + pose.xt * ht
+    gy = pose.xy * hx + pose.yy * hy + pose.yt * ht
+    gt = pose.xt * hx + pose.yt * hy + pose.tt * ht
+    share = 1.0 / (hx * gx + hy * gy + ht * gt + variance)
+    belief.x += gx * share * residual
+    belief.y += gy * share * residual
+    belief.heading = wrap_angle_exactly(belief.heading + gt * share * residual)
+    pose.xx -= gx * gx * share
+    pose.xy -= gx * gy * share
+    pose.yy -= gy * gy * share
+    pose.xt -= gx * gt * share
+    pose.yt -= gy * gt * share
+    pose.tt -= gt * gt * share
+    if pose.aa > 0.0:
+        ga = pose.xa * hx + pose.ya * hy + pose.ta * ht
+        gb = pose.xb * hx + pose.yb * hy + pose.tb * ht
+        pose.slip_ahead += ga * share * residual
+        pose.slip_left += gb * share * residual
+        pose.xa, pose.ya, pose.ta = pose.xa - gx * ga * share, pose.ya - gy * ga * share, pose.ta - gt * ga * share
+        pose.xb, pose.yb, pose.tb = pose.xb - gx * gb * share, pose.yb - gy * gb * share, pose.tb - gt * gb * share
+        pose.aa, pose.ab, pose.bb = pose.aa - ga * ga * share, pose.ab - ga * gb * share, pose.bb - gb * gb * share
+
+
+@inlined
+def _see_pitch(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> None:
+    """Corrects the pose by all landmarks and lines that are seen and known."""
+    _see_landmarks(mind, view.seen, view.table, numbers)
+    if len(view.parts):
+        _see_lines(mind, view.parts, view.table.lines)
+
+
+@inlined
+def _see_landmarks(
+    mind: MindRecord, seen: Records[SightingRecord], table: LandmarkTable, numbers: TrackerNumbers
+) -> None:
+    """Corrects the pose by all landmarks that are seen and known."""
+    belief, pose, settings = mind.belief, mind.pose, numbers.settings
+    misfit, crossing, floor = pose.misfit, numbers.crossing_noise**2, settings.mark_floor**2
+    for i in range(len(seen)):
+        sighting = seen[i]
+        k = sighting.kind
+        if k < ObjectKind.OWN_POST:
             continue
-        for e in range(2):
-            variances[e] = (LEFT_NOISE * lines[k, e, 0]) ** 2 + (2 * MIN_NOISE) ** 2
-        nearest, next_ = np.inf, np.inf
-        for m in range(len(known)):
-            away = _line_rows(known[m], one, two, estimate, delta, variances, rows, offs)
-            if away < nearest:
-                nearest, next_ = away, nearest
-                best_rows[:], best_offs[:] = rows, offs
-            elif away < next_:
-                next_ = away
-        if nearest < LINE_GATE and next_ > LINE_AMBIGUITY_GATE:
-            count += 1
-            for e in range(2):
-                take(estimate.cov, delta, best_rows[e], -best_offs[e], variances[e], 6)
-    if count:
-        inject(estimate, delta)
-    return count
+        distance, turn, far = sighting.distance, sighting.turn, sighting.spread
+        way = belief.heading + sighting.bearing
+        ux, uy = math.cos(way), math.sin(way)
+        zx, zy = distance * ux, distance * uy
+        along, across = far * far + floor, (distance * numbers.bearing_noise) ** 2 + floor
+        noise = polar_covariance(along, across, ux, uy)
+        information = _innovation_information(pose, zx, zy, noise)
+        x, y, aimed = belief.x + zx, belief.y + zy, not math.isnan(turn)
+        # The nearest landmark of that kind, and how near the second one is, in squared deviations.
+        best, rival, which, sure = math.inf, math.inf, -1, 1.0 / (pose.tt + crossing)
+        for c in range(table.first[k], table.first[k + 1]):
+            landmark = table.landmarks[c]
+            if _is_other_number(sighting.number, landmark.number):
+                continue
+            ex, ey = landmark.x - x, landmark.y - y
+            off = information.xx * ex * ex + 2.0 * information.xy * ex * ey + information.yy * ey * ey
+            if aimed and off < rival:
+                off += wrap_angle_exactly(landmark.turn - belief.heading - turn) ** 2 * sure
+            if off < best:
+                best, rival, which = off, best, c
+            elif off < rival:
+                rival = off
+        share = _MISFIT_SHARE if k > ObjectKind.POST else _POST_MISFIT_SHARE
+        misfit += share * ((1.0 if best > settings.gate else 0.0) - misfit)
+        if best > settings.gate or rival < settings.rival_gate:
+            continue
+        landmark = table.landmarks[which]
+        # Errors along and across the line of sight do not depend on each other: two numbers, one after the other.
+        ex, ey = landmark.x - x, landmark.y - y
+        before_x, before_y, before = belief.x, belief.y, belief.heading
+        _take(mind, ux, uy, zx * uy - zy * ux, ux * ex + uy * ey, along)
+        moved = wrap_angle_exactly(belief.heading - before)
+        ex -= belief.x - before_x - zy * moved
+        ey -= belief.y - before_y + zx * moved
+        _take(mind, -uy, ux, zx * ux + zy * uy, ux * ey - uy * ex, across)
+        if aimed:
+            _take(mind, 0.0, 0.0, 1.0, wrap_angle_exactly(landmark.turn - belief.heading - turn), crossing)
+    pose.misfit = misfit
+
+
+@inlined
+def _innovation_information(pose: PoseFilter, zx: float, zy: float, noise: Symmetric) -> Symmetric:
+    """The inverse covariance of where a landmark seems to be: H P H' + R inverted, with H = (1, 0, -zy; 0, 1, zx)."""
+    tx, ty = pose.xt - zy * pose.tt, pose.yt + zx * pose.tt
+    information: Symmetric = inverse(
+        pose.xx - zy * pose.xt - zy * tx + noise.xx,
+        pose.xy + zx * pose.xt - zy * ty + noise.xy,
+        pose.yy + zx * pose.yt + zx * ty + noise.yy,
+    )
+    return information
 
 
 @kernel
-def _line_rows(
-    known: Floats,
-    one: Floats,
-    two: Floats,
-    estimate: Estimate,
-    delta: Floats,
-    variances: Floats,
-    rows: Floats,
-    offs: Floats,
-) -> float:
-    """How far both ends are off a known line: fills offs (2,) [m] and rows (2, 13); the worse in squared deviations."""
-    place, cov, length = estimate.place, estimate.cov, math.hypot(two[0] - one[0], two[1] - one[1])
-    x, y = known[1, 0] - known[0, 0], known[1, 1] - known[0, 1]
-    whole = math.hypot(x, y)
-    x, y = x / whole, y / whole
-    if abs(x * (two[1] - one[1]) - y * (two[0] - one[0])) > length * (MAX_LINE_SKEW + 3.0 * math.sqrt(cov[5, 5])):
+def _see_lines(mind: MindRecord, parts: Records[LinePart], lines: Floats) -> None:
+    """Corrects the pose by those parts of lines of which it is clear which line they belong to.
+
+    Single points that are near no line count as a misfit: a player that is lost sees many of them.
+    """
+    belief, pose = mind.belief, mind.pose
+    points, misfits = 0, 0
+    for i in range(len(parts)):
+        part = parts[i]
+        nearest, rival, which = math.inf, math.inf, -1
+        for k in range(len(lines)):
+            off = _line_off(mind, part, lines[k])
+            if off < nearest:
+                # The next piece of a circle is no rival: two pieces that meet end to end are one line.
+                rival = rival if which >= 0 and _goes_on(lines[k], lines[which]) else nearest
+                nearest, which = off, k
+            elif off < rival and not _goes_on(lines[k], lines[which]):
+                rival = off
+        single = part.ahead == part.other_ahead and part.left == part.other_left
+        if single:
+            points += 1
+            misfits += nearest > _LINE_GATE
+        if nearest > _LINE_GATE or rival < _LINE_RIVAL_GATE:
+            continue
+        for end in range(1 if single else 2):
+            ahead, left = (part.ahead, part.left) if end == 0 else (part.other_ahead, part.other_left)
+            spread = part.spread if end == 0 else part.other_spread
+            c, s = math.cos(belief.heading), math.sin(belief.heading)
+            zx, zy = c * ahead - s * left, s * ahead + c * left
+            nx, ny = _normal(lines[which])
+            off = nx * (lines[which, 0] - belief.x - zx) + ny * (lines[which, 1] - belief.y - zy)
+            _take(mind, nx, ny, zx * ny - zy * nx, off, spread * spread)
+    # Lines that fit say little, since a pitch looks the same from its other end.
+    if points >= _MIN_MISFIT_POINTS and 2 * misfits > points:
+        pose.misfit += _LINES_MISFIT_SHARE * (1.0 - pose.misfit)
+
+
+@inlined
+def _normal(line: Floats) -> tuple[float, float]:
+    """The unit vector at a right angle to a line (4,)."""
+    x, y = line[2] - line[0], line[3] - line[1]
+    length = math.sqrt(x * x + y * y)
+    return -y / length, x / length
+
+
+@inlined
+def _goes_on(one: Floats, other: Floats) -> bool:
+    """Whether two pieces of lines (4,) meet end to end and hardly bend there, as those of a circle do."""
+    (ax, ay), (bx, by) = _normal(one), _normal(other)
+    meet = (one[0] == other[2] and one[1] == other[3]) or (one[2] == other[0] and one[3] == other[1])
+    bends: bool = meet and ax * bx + ay * by > 0.8
+    return bends
+
+
+@inlined
+def _line_off(mind: MindRecord, part: LinePart, line: Floats) -> float:
+    """How far the worse end of a part is off a line (4,), in squared deviations; inf if it cannot be that line."""
+    belief, pose = mind.belief, mind.pose
+    c, s = math.cos(belief.heading), math.sin(belief.heading)
+    nx, ny = _normal(line)
+    length = math.sqrt((line[2] - line[0]) ** 2 + (line[3] - line[1]) ** 2)
+    wx, wy = part.other_ahead - part.ahead, part.other_left - part.left
+    off_axis = abs(nx * (c * wx - s * wy) + ny * (s * wx + c * wy))
+    if off_axis > math.sqrt(wx * wx + wy * wy) * (_MAX_LINE_SKEW + 3.0 * math.sqrt(pose.tt)):
         return math.inf
-    margin = LINE_END_MARGIN + 3.0 * math.sqrt(cov[0, 0] + cov[1, 1])
-    worst = 0.0
-    for e in range(2):
-        end = one if e == 0 else two
-        along = x * (end[0] - known[0, 0]) + y * (end[1] - known[0, 1])
-        if along < -margin or along > whole + margin:
+    margin, worst = _LINE_END_MARGIN + 3.0 * math.sqrt(pose.xx + pose.yy), 0.0
+    for end in range(2):
+        ahead, left = (part.ahead, part.left) if end == 0 else (part.other_ahead, part.other_left)
+        spread = part.spread if end == 0 else part.other_spread
+        zx, zy = c * ahead - s * left, s * ahead + c * left
+        dx, dy = belief.x + zx - line[0], belief.y + zy - line[1]
+        along = ny * dx - nx * dy
+        if along < -margin or along > length + margin:
             return math.inf
-        offs[e] = x * (end[1] - known[0, 1]) - y * (end[0] - known[0, 0])
-        rows[e, 0], rows[e, 1] = -y, x
-        wx, wy, wz = end[0] - place[0], end[1] - place[1], end[2] - place[2]
-        rows[e, 3], rows[e, 4], rows[e, 5] = -wz * x, -wz * y, wx * x + wy * y
-        spread, off = variances[e], offs[e]
-        for i in range(6):
-            off += rows[e, i] * delta[i]
-            for j in range(6):
-                spread += rows[e, i] * cov[i, j] * rows[e, j]
-        worst = max(worst, off * off / spread)
+        ht, off = zx * ny - zy * nx, nx * dx + ny * dy
+        variance = nx * nx * pose.xx + 2.0 * nx * ny * pose.xy + ny * ny * pose.yy
+        variance += ht * (2.0 * (nx * pose.xt + ny * pose.yt) + ht * pose.tt) + spread * spread
+        worst = max(worst, off * off / variance)
     return worst
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocalisationSettings:
-    """How far dead reckoning is trusted; chosen by trial, see the tests for what they give."""
-
-    jitter: float = 0.001
-    """Deviation of the place that every cycle adds [m]."""
-    height_jitter: float = 0.004
-    """The same of the torso's height [m]."""
-    turn_jitter: float = 0.0005
-    """The same of the attitude [rad]."""
-    doubt: float = 0.05
-    """Part of the difference between the legs' and the gyroscope's turn that is added to it."""
-    slip_least: float = 0.02
-    """Deviation of the slip of who stands [m/s]."""
-    slip_share: float = 0.3
-    """Deviation of the slip of who walks, as a part of its speed."""
-    slip_fallen: float = 0.4
-    """Deviation of the slip of who falls, lies or gets up [m/s]."""
-    slip_time: float = 0.5
-    """How long a slip lasts [s]."""
-    outside: float = 4.0
-    """Nobody is farther outside the pitch [m]."""
+# ---- relocation
 
 
-class Localisation:
-    """The pose's part of a player's filter.
-
-    Args:
-        field: the pitch.
-        estimate: the filter; its pose and slip are written here.
-        rolling: how fast a rolling ball slows down [1/s].
-        settings: how far dead reckoning is trusted.
-    """
-
-    def __init__(
-        self,
-        field: FieldSettings,
-        estimate: Estimate,
-        *,
-        rolling: float = 0.0,
-        settings: LocalisationSettings | None = None,
-    ) -> None:
-        self._estimate, self._rolling, self.settings = estimate, rolling, settings or LocalisationSettings()
-        self._marks = field.landmarks()
-        self._points: dict[tuple[str, ...], tuple[Indices, Floats]] = {}
-        lines = [line for layer in field.layers()[:3] for line in layer]
-        self._lines = np.array([line for line in lines if math.dist(*line) > MIN_LINE_LENGTH])
-        self._reach = field.length / 2 + self.settings.outside, field.width / 2 + self.settings.outside
-        self._noise, self._motion = np.zeros(7), np.zeros(5)
-        self.known = False
-        """Whether the pose has ever been found, and not been lost since."""
-        self.seen_ago = math.inf
-        """Time since an image said something of the pose [s]."""
-        self.restarts = 0
-        """How often everything was begun anew from one image."""
-
-    def walk(
-        self,
-        gyro: Floats,
-        odometry: tuple[float, float, float],
-        *,
-        upright: bool,
-        step: float,
-        ball_noise: tuple[float, float],
-    ) -> None:
-        """Lets a cycle pass.
-
-        Args:
-            gyro: (3,) as percepts tell it: degrees a second, x to the right, y ahead, z up.
-            odometry: how far the legs went ahead and to the left [m], and turned left [rad].
-            upright: whether the player stands.
-            step: since the last cycle [s].
-            ball_noise: variance added to the ball's velocity [m²/s²], and along its way for each m²/s² of it.
-        """
-        s, motion, noise, radians = self.settings, self._motion, self._noise, step * math.pi / 180.0
-        right, ahead, up = gyro.tolist()
-        motion[0], motion[1] = odometry[0], odometry[1]
-        motion[2], motion[3], motion[4] = radians * ahead, -radians * right, radians * up
-        speed = (math.hypot(odometry[0], odometry[1]) + 0.1 * abs(odometry[2])) / step
-        slip = s.slip_least + s.slip_share * speed if upright else s.slip_fallen
-        noise[0] = s.jitter**2
-        noise[1] = (s.height_jitter if upright else 4.0 * s.height_jitter) ** 2
-        noise[2] = s.turn_jitter**2 + (s.doubt * (motion[4] - odometry[2])) ** 2
-        noise[3], noise[4] = 2.0 * slip * slip * step / s.slip_time, math.exp(-step / s.slip_time)
-        noise[5], noise[6] = ball_noise
-        predict(self._estimate, motion, noise, self._rolling, step)
-        self.seen_ago += step
-
-    def see(self, sight: Sight, camera: CameraPose, acc: Floats) -> None:
-        """Takes an image.
-
-        Args:
-            sight: what is seen.
-            camera: its pose.
-            acc: (3,) what the accelerometer tells, m/s²; needed to begin anew.
-        """
-        rows, points = self._named(sight.labels)
-        marks, lines = sight.marks[rows], sight.lines
-        if self.known:
-            passes = 1 if self._estimate.cov[5, 5] < RELINEARISE_VARIANCE else 4
-            self._take(marks, points, lines, camera, passes=passes)
-        if not self.known:
-            self._begin(marks, points, lines, camera, acc)
-        if not self.known and self.seen_ago < BUMP_AGE:
-            e = self._estimate
-            e.cov[range(BALL), range(BALL)] += BUMP_VARIANCES
-            self._take(marks, points, lines, camera, passes=4)
-
-    def _take(self, marks: Floats, points: Floats, lines: Floats, camera: CameraPose, *, passes: int) -> None:
-        """Corrects the pose, unless the image contradicts it: then the pose is not known any more."""
-        e = self._estimate
-        sum_, numbers = _see_marks(e, camera, marks, points, lines, passes)
-        if sum_ > plausible(numbers):
-            self.known = False
-            return
-        found = _see_lines(e, camera, lines, self._lines)
-        if len(marks) or found:
-            self.seen_ago = 0.0
-        x, y = self._reach
-        self.known = abs(e.place[0]) < x and abs(e.place[1]) < y
-
-    def _named(self, labels: tuple[str, ...]) -> tuple[Indices, Floats]:
-        """Rows and places of the landmarks among what is seen; there are few combinations."""
-        if labels not in self._points:
-            rows = [k for k, label in enumerate(labels) if label in self._marks]
-            places = np.array([self._marks[labels[k]] for k in rows], float).reshape(-1, 3)
-            self._points[labels] = np.array(rows, np.intp), places
-        return self._points[labels]
-
-    # ---- beginning anew
-
-    def _begin(self, marks: Floats, points: Floats, lines: Floats, camera: CameraPose, acc: Floats) -> None:
-        """Finds the pose from one image, if it can be."""
-        if not len(marks):
-            return
-        seen = np.array([spot(mark, camera) for mark in marks])
-        ends = np.array([spot(end, camera) for line in lines for end in line]).reshape(-1, 2, 3)
-        for up in self._ups(acc):
-            level = _level(up)
-            found = self._fit(seen @ level.T, points, ends @ level.T)
-            if found is None:
+@kernel
+def _relocate(mind: MindRecord, view: PitchView, numbers: TrackerNumbers) -> bool:
+    """Looks for a new pose in what is seen, and takes it if there is one; whether there is."""
+    belief, pose, seen, table = mind.belief, mind.pose, view.seen, view.table
+    best = _PoseGuess(0.0, 0.0, 0.0, -math.inf, -math.inf)
+    # The pitch looks the same from its other end but for the goals.
+    best = _judge_pose(best, -belief.x, -belief.y, wrap_angle_exactly(belief.heading + math.pi), belief, view, numbers)
+    for i in range(len(seen)):
+        sighting = seen[i]
+        if sighting.kind < ObjectKind.OWN_POST:
+            continue
+        for c in range(table.first[sighting.kind], table.first[sighting.kind + 1]):
+            landmark = table.landmarks[c]
+            if _is_other_number(sighting.number, landmark.number):
                 continue
-            self._start(*found, level)
-            self.known = True
-            self._take(marks, points, lines, camera, passes=6)
-            if self.known:
-                self.restarts += 1
-                return
-
-    def _ups(self, acc: Floats) -> Sequence[Floats]:
-        """Directions that may be up in the torso's frame: as felt, as the torso stands, as believed so far."""
-        felt = np.array([acc[1], -acc[0], acc[2]])
-        strength = float(np.linalg.norm(felt))
-        calm = abs(strength - GRAVITY) < 0.2 * GRAVITY
-        others = [np.array([0.0, 0.0, 1.0]), self._estimate.turn[2].copy()]
-        return [felt / strength, *others] if calm else others
-
-    def _fit(self, seen: Floats, points: Floats, ends: Floats) -> tuple[float, float, float] | None:
-        """Place and heading from landmarks (K, 3) and lines (L, 2, 3) in a level frame."""
-        if len(seen) > 1:
-            heading = _turn_between(seen[:, :2], points[:, :2])
-        else:
-            found = self._heading_from_lines(seen[0, :2], points[0, :2], ends[..., :2])
-            if found is None:
-                return None
-            heading = found
-        x, y = np.mean(points[:, :2] - seen[:, :2] @ _flat(heading).T, axis=0).tolist()
-        return x, y, heading
-
-    def _heading_from_lines(self, seen: Floats, point: Floats, ends: Floats) -> float | None:
-        """The heading that makes the lines fit, given one landmark; None if two do, or none does."""
-        ways = ends[:, 1] - ends[:, 0]
-        lengths = np.hypot(ways[:, 0], ways[:, 1])
-        if not len(lengths) or lengths.max() < MIN_LINE_LENGTH:
-            return None
-        longest = ways[int(np.argmax(lengths))]
-        ends = ends[lengths > MIN_LINE_LENGTH].reshape(-1, 2)
-        scores = []
-        for quarter in range(4):
-            heading = quarter * math.pi / 2 - math.atan2(longest[1], longest[0])
-            place = point - _flat(heading) @ seen
-            inside = bool(np.all(np.abs(place) < self._reach))
-            misfit = _misfit(place + ends @ _flat(heading).T, self._lines) if inside else math.inf
-            scores.append((misfit, heading))
-        scores.sort()
-        clear = scores[0][0] < LINE_FIT_DISTANCE and scores[1][0] > 2 * scores[0][0] + LINE_FIT_DISTANCE
-        return scores[0][1] if clear else None
-
-    def _start(self, x: float, y: float, heading: float, level: Floats) -> None:
-        """Sets the pose with a wide spread; the ball stays where it is."""
-        e = self._estimate
-        e.place[:], e.slip[:] = (x, y, START_HEIGHT), 0.0
-        e.turn[:2], e.turn[2] = _flat(heading) @ level[:2], level[2]
-        e.cov[:BALL, :] = 0.0
-        e.cov[:, :BALL] = 0.0
-        e.cov[range(BALL), range(BALL)] = (1.0, 1.0, 0.25, 0.1, 0.1, 0.1, 0.01, 0.01)
+            if not math.isnan(sighting.turn):
+                best = _try_pose(best, wrap_angle_exactly(landmark.turn - sighting.turn), i, c, belief, view, numbers)
+            elif sighting.kind <= ObjectKind.POST:
+                best = _try_pairs(best, i, c, belief, view, numbers)
+                best = _try_lines(best, i, c, belief, view, numbers)
+    if best.fit <= _MIN_RELOCATION_FIT or best.fit <= best.rival_fit + numbers.apart:
+        return False
+    belief.x, belief.y, belief.heading = best.x, best.y, best.heading
+    _forget_pose(pose, _RELOCATED_VARIANCE, _RELOCATED_VARIANCE)
+    return True
 
 
-START_HEIGHT = 0.35
-"""Where a torso is at first; who is held up by the referee is at 1 m [m]."""
-BUMP_AGE = 1.0
-"""Who knew where it was so lately may only have been pushed, and is not lost at once [s]."""
-BUMP_VARIANCES = (0.25, 0.25, 0.04, 0.04, 0.04, 0.1, 0.1, 0.1)
-"""Variances that are added then: place [m²], attitude [rad²], slip [m²/s²]."""
-RELINEARISE_VARIANCE = 0.05**2
-"""Variance of the heading above which an image is linearised several times [rad²]."""
-LINE_FIT_DISTANCE = 0.25
-"""Lines fit whose ends are this near to lines of the pitch, on average [m]."""
+@kernel
+def _try_pairs(
+    best: _PoseGuess, i: int, c: int, belief: BeliefRecord, view: PitchView, numbers: TrackerNumbers
+) -> _PoseGuess:
+    """Tries poses in which sighting i is post c, with any other post that is seen."""
+    seen, table = view.seen, view.table
+    one, stands = seen[i], table.landmarks[c]
+    ax, ay = one.distance * math.cos(one.bearing), one.distance * math.sin(one.bearing)
+    for j in range(len(seen)):
+        other = seen[j]
+        if j == i or not ObjectKind.OWN_POST <= other.kind <= ObjectKind.POST:
+            continue
+        bx, by = other.distance * math.cos(other.bearing), other.distance * math.sin(other.bearing)
+        for d in range(table.first[other.kind], table.first[other.kind + 1]):
+            second = table.landmarks[d]
+            if d == c or _is_other_number(other.number, second.number):
+                continue
+            way = math.atan2(second.y - stands.y, second.x - stands.x)
+            heading = wrap_angle_exactly(way - math.atan2(by - ay, bx - ax))
+            best = _try_pose(best, heading, i, c, belief, view, numbers)
+    return best
 
 
-def _flat(heading: float) -> Floats:
-    """(2, 2) turns a vector on the ground by a heading, rad."""
+@kernel
+def _try_lines(
+    best: _PoseGuess, i: int, c: int, belief: BeliefRecord, view: PitchView, numbers: TrackerNumbers
+) -> _PoseGuess:
+    """Tries poses in which sighting i is post c, and the longest line in view is along or across the pitch."""
+    longest, angle = 0.0, 0.0
+    for k in range(len(view.parts)):
+        part = view.parts[k]
+        ahead, left = part.other_ahead - part.ahead, part.other_left - part.left
+        length = math.hypot(ahead, left)
+        if length > longest:
+            longest, angle = length, math.atan2(left, ahead)
+    # Points alone have no direction: all headings are tried.
+    tries = 4 if longest > 0.0 else _HEADING_TRIES if len(view.parts) >= _MIN_MISFIT_POINTS else 0
+    for k in range(tries):
+        heading = wrap_angle_exactly(2.0 * math.pi * k / tries - angle)
+        best = _try_pose(best, heading, i, c, belief, view, numbers)
+    return best
+
+
+@kernel
+def _try_pose(
+    best: _PoseGuess, heading: float, i: int, c: int, belief: BeliefRecord, view: PitchView, numbers: TrackerNumbers
+) -> _PoseGuess:
+    """Tries the pose with a heading in which sighting i is landmark c."""
+    sighting, landmark = view.seen[i], view.table.landmarks[c]
+    way = heading + sighting.bearing
+    x, y = landmark.x - sighting.distance * math.cos(way), landmark.y - sighting.distance * math.sin(way)
+    return _judge_pose(best, x, y, heading, belief, view, numbers)
+
+
+@kernel
+def _judge_pose(
+    best: _PoseGuess,
+    x: float,
+    y: float,
+    heading: float,
+    belief: BeliefRecord,
+    view: PitchView,
+    numbers: TrackerNumbers,
+) -> _PoseGuess:
+    """The better one of the best pose so far and another one, and how well the best of all others elsewhere fits."""
+    if abs(x) > numbers.reach_x or abs(y) > numbers.reach_y:
+        return best
+    fit = -numbers.prior_penalty * math.hypot(x - belief.x, y - belief.y)
+    for k in range(len(view.seen)):
+        if view.seen[k].kind >= ObjectKind.OWN_POST:
+            fit += _landmark_fit(x, y, heading, view.seen[k], view.table)
+    count = len(view.parts)
+    if count:
+        worth = min(_LINE_WORTH, _MAX_LINES_WORTH / count)
+        for k in range(count):
+            fit += worth * _line_fit(x, y, heading, view.parts[k], view.table.lines)
+    away = math.hypot(x - best.x, y - best.y) > _OTHER_POSE_DISTANCE
+    away = away or abs(wrap_angle_exactly(heading - best.heading)) > _OTHER_POSE_ANGLE
+    if fit > best.fit:
+        return _PoseGuess(x, y, heading, fit, best.fit if away else best.rival_fit)
+    if away and fit > best.rival_fit:
+        return _PoseGuess(best.x, best.y, best.heading, best.fit, fit)
+    return best
+
+
+@inlined
+def _landmark_fit(x: float, y: float, heading: float, sighting: SightingRecord, table: LandmarkTable) -> float:
+    """How well a sighting fits a pose: 1 less half its share of what it may be off at most, or -1."""
+    way, turn = heading + sighting.bearing, sighting.turn
+    sx, sy = x + sighting.distance * math.cos(way), y + sighting.distance * math.sin(way)
+    most, fit = _LANDMARK_TOLERANCE + 3.0 * sighting.spread, -1.0
+    for c in range(table.first[sighting.kind], table.first[sighting.kind + 1]):
+        landmark = table.landmarks[c]
+        off = math.hypot(landmark.x - sx, landmark.y - sy) / most
+        if off >= 1.0 or _is_other_number(sighting.number, landmark.number):
+            continue
+        if not math.isnan(turn) and abs(wrap_angle_exactly(landmark.turn - heading - turn)) > _OTHER_POSE_ANGLE:
+            continue
+        fit = max(fit, 1.0 - 0.5 * off)
+    return fit
+
+
+@kernel
+def _line_fit(x: float, y: float, heading: float, part: LinePart, lines: Floats) -> float:
+    """How well a part of a line fits a pose: 1 less half its share of what its worse end may be off, or -1."""
     c, s = math.cos(heading), math.sin(heading)
-    return np.array([[c, -s], [s, c]])
+    ax, ay = x + c * part.ahead - s * part.left, y + s * part.ahead + c * part.left
+    bx, by = x + c * part.other_ahead - s * part.other_left, y + s * part.other_ahead + c * part.other_left
+    most, fit = _LANDMARK_TOLERANCE + part.spread, -1.0
+    for k in range(len(lines)):
+        off = max(_line_distance(ax, ay, lines[k]), _line_distance(bx, by, lines[k])) / most
+        if off < 1.0:
+            fit = max(fit, 1.0 - 0.5 * off)
+    return fit
 
 
-def _level(up: Floats) -> Floats:
-    """(3, 3) the torso's frame turned upright, ahead staying ahead; rows are the level frame's axes."""
-    ahead = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.95 else np.array([0.0, 0.0, -math.copysign(1.0, up[0])])
-    ahead = ahead - up * (up @ ahead)
-    ahead /= np.linalg.norm(ahead)
-    return np.stack([ahead, np.cross(up, ahead), up])
-
-
-def _turn_between(seen: Floats, points: Floats) -> float:
-    """The angle that turns points (K, 2) as seen into those on the pitch best."""
-    a, b = seen - seen.mean(axis=0), points - points.mean(axis=0)
-    return math.atan2(float(np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])), float(np.sum(a * b)))
-
-
-def _misfit(ends: Floats, lines: Floats) -> float:
-    """How far points (K, 2) are from the nearest of lines (M, 2, 2), on average, at most 1 m each."""
-    start, way = lines[:, 0], lines[:, 1] - lines[:, 0]
-    off = ends[:, None] - start
-    along = np.clip(np.sum(off * way, axis=2) / np.sum(way * way, axis=1), 0.0, 1.0)
-    away = off - along[..., None] * way
-    return float(np.minimum(np.hypot(away[..., 0], away[..., 1]).min(axis=1), 1.0).mean())
+@inlined
+def _line_distance(x: float, y: float, line: Floats) -> float:
+    """How far a place is from a piece of a line (4,), m."""
+    wx, wy = line[2] - line[0], line[3] - line[1]
+    share = ((x - line[0]) * wx + (y - line[1]) * wy) / (wx * wx + wy * wy)
+    share = min(max(share, 0.0), 1.0)
+    return math.sqrt((x - line[0] - share * wx) ** 2 + (y - line[1] - share * wy) ** 2)

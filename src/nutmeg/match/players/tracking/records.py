@@ -12,12 +12,19 @@ A belief is in the frame of the player's own team, which attacks +x: metres, sec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nutmeg.base.records import Records, new_records
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
+from nutmeg.match.worlds.behavioural.sonar import SonarNumbers
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
 
 @dataclass
@@ -55,6 +62,161 @@ class BeliefRecord:
     upright: bool
     others: Records[OtherRecord] = field(metadata={"length": 2 * MAX_PLAYERS})
     """(22,) the own team by number, in which the player's own row is its own pose; then the opponents."""
+
+
+@dataclass
+class PoseFilter:
+    """The covariance of a pose (x, y, heading t) and of the slip (ahead a, left b), and the odometer."""
+
+    xx: float
+    xy: float
+    yy: float
+    xt: float
+    yt: float
+    tt: float
+    slip_ahead: float
+    """How much faster the player is than its odometry says, m/s."""
+    slip_left: float
+    xa: float
+    ya: float
+    ta: float
+    xb: float
+    yb: float
+    tb: float
+    aa: float
+    ab: float
+    bb: float
+    odometer_x: float
+    """Where the player would be by its odometry and slip alone."""
+    odometer_y: float
+    odometer_heading: float
+    misfit: float
+    """Share of the landmarks seen lately that fit nothing."""
+
+
+@dataclass
+class BallFilter:
+    """The ball in the odometer's frame: place (x, y), velocity (u, v), and their covariance."""
+
+    x: float
+    y: float
+    u: float
+    v: float
+    xx: float
+    xy: float
+    yy: float
+    xu: float
+    xv: float
+    yu: float
+    yv: float
+    uu: float
+    uv: float
+    vv: float
+    surprises: int
+    """How often in a row the ball was not where it should be."""
+
+
+@dataclass
+class MindRecord:
+    """What a tracker keeps of a player between cycles; the belief is what strategies get."""
+
+    belief: BeliefRecord
+    pose: PoseFilter
+    ball: BallFilter
+
+
+@dataclass(frozen=True)
+class TrackerNumbers:
+    """The numbers of a tracker: its settings, and what follows from cameras, ball and pitch."""
+
+    settings: TrackerSettings
+    bearing_noise: float
+    """Deviation of a bearing, rad."""
+    crossing_noise: float
+    """Deviation of the direction of a crossing, rad."""
+    rolling: float
+    """How a ball slows down, m/s^2."""
+    damping: float
+    """How it slows down with its speed, 1/s."""
+    apart: float
+    """By how many landmarks a new pose must fit better than any other."""
+    prior_penalty: float
+    """What a new pose loses for each metre from where the player believed to be, in landmarks."""
+    reach_x: float
+    """Nobody is farther from the middle of the pitch along x, m."""
+    reach_y: float
+    sonar: SonarNumbers
+
+
+@dataclass
+class LandmarkRecord:
+    """A landmark in the frame of a team."""
+
+    x: float
+    y: float
+    turn: float
+    """Direction of a crossing, rad; else NaN."""
+    number: int
+    """The number that is recognised with it, or 0."""
+
+
+class LandmarkTable(NamedTuple):
+    """The landmarks of a pitch, sorted by kind, and its lines."""
+
+    landmarks: Records[LandmarkRecord]
+    first: Ints
+    """(kinds + 1,) where each kind begins."""
+    lines: Floats
+    """(L, 4) x and y of both ends of straight pieces, m; none where lines are not looked at."""
+
+
+@dataclass
+class LinePart:
+    """A straight part of a line in the body's frame, ahead and to the left; a single point has both ends there."""
+
+    ahead: float
+    left: float
+    spread: float
+    """Deviation of the first end, m."""
+    other_ahead: float
+    other_left: float
+    other_spread: float
+
+
+class Motion(NamedTuple):
+    """How a player has moved in a cycle, and how far that is trusted."""
+
+    step: float
+    """The time that has passed, s."""
+    ahead: float
+    """Odometry: ahead and to the left in the frame half way through the turn, m, and turned left, rad."""
+    left: float
+    turn: float
+    place_variance: float
+    """What the cycle adds to the variance of the place, m^2."""
+    turn_variance: float
+    """What it adds to that of the heading, rad^2."""
+    slip: float
+    """Deviation of the slip that lasts for `TrackerSettings.slip_time`, m/s; 0 where slip is not estimated."""
+    push: float
+    """What it adds to the variance of the ball's velocity, m^2/s^2."""
+
+
+STILL = Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The motion of a player for whom no time passes."""
+
+
+class Observations(NamedTuple):
+    """What the players of M matches observe in a cycle."""
+
+    things: Records[Records[Records[SightingRecord]]]
+    """(M, 22, things) of which the first `counts` are seen."""
+    counts: Ints
+    """(M, 22) how many things are seen."""
+    sonar: Floats
+    """(M, 22, 2) distances to the left and to the right, m; NaN where nothing answers."""
+    parts: Records[LinePart]
+    """(0,) of lines: symbolic vision shows none."""
 
 
 def belief_record(belief: Belief) -> Records[BeliefRecord]:
@@ -97,5 +259,6 @@ def belief_of(records: Records[BeliefRecord], time: float) -> Belief:
 
 
 def _others(records: Records[OtherRecord]) -> Others:
-    places = np.stack([records["x"], records["y"]], axis=-1)
+    places = np.empty((len(records), 2))
+    places[:, 0], places[:, 1] = records["x"], records["y"]
     return Others(places=places, ages=records["age"].copy(), fallen=records["lies"].copy())

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-MAX_BOUNCES = 6
+_MAX_BOUNCES = 6
 """Bounces in one step; the rest of the way is then lost."""
-SURFACE_GAP = 1e-6
+_SURFACE_GAP = 1e-6
 """Gap between the ball and a surface that it has just met, so that it does not meet it again [m]."""
-SLIP_PER_STEP = 0.01
+_SLIP_PER_STEP = 0.01
 """How far a ball between several players slips to a side in a step of 0.02 s [m]."""
-HIT_POST, HIT_NET, HIT_NOTHING = -1, -2, -3
+_HIT_POST, _HIT_NET, _HIT_NOTHING = -1, -2, -3
 """What a ball has met, if it is no player."""
 STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
 """Outcomes of a kick."""
-STOPPED_SPEED = 0.01
+_STOPPED_SPEED = 0.01
 """A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
-SERIES_LIMIT = 1e-3
+_SERIES_LIMIT = 1e-3
 """Below this, a difference of two nearly equal numbers is computed as a series."""
 
 
@@ -50,7 +50,7 @@ class Goals(NamedTuple):
     posts: Floats
     """(P, 2) their centres, m."""
     post_radius: float
-    """m."""
+    """The radius of a goal post, m."""
     nets: Floats
     """(W, 4) walls along x or y: x, y of their ends, the smaller first, m."""
     nearest: float
@@ -120,13 +120,13 @@ def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, ste
 def rolled(speed: float, time: float, deceleration: float, damping: float) -> tuple[float, float]:
     """How far a ball rolls in a time [m], and how fast it then is [m/s]."""
     a, b = deceleration, damping
-    if a == 0.0 and speed * math.exp(-b * time) < STOPPED_SPEED:
+    if a == 0.0 and speed * math.exp(-b * time) < _STOPPED_SPEED:
         return speed / b, 0.0
     until = time  # or until it stops, if that is sooner
     if a > 0.0:
         until = min(time, math.log1p(b * speed / a) / b if b > 0.0 else speed / a)
     slows, z = a + b * speed, b * until
-    if z < SERIES_LIMIT:
+    if z < _SERIES_LIMIT:
         way = speed * until - slows * until**2 * (0.5 - z / 6.0 + z**2 / 24.0)
         left_over = speed - slows * until * (1.0 - z / 2.0 + z**2 / 6.0)
     else:
@@ -142,7 +142,7 @@ def rolling_distance(speed: float, deceleration: float, damping: float) -> float
     if a == 0.0:
         return speed / b
     z = b * speed / a
-    if z < SERIES_LIMIT:
+    if z < _SERIES_LIMIT:
         return speed**2 / a * (0.5 - z / 3.0 + z**2 / 4.0)
     return speed / b - a / b**2 * math.log1p(z)
 
@@ -210,7 +210,7 @@ def push_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
     if count > 1:
         player = players[last]
         across = (ball.y - player.y) * player.cos - (ball.x - player.x) * player.sin
-        slip = math.copysign(SLIP_PER_STEP, across)
+        slip = math.copysign(_SLIP_PER_STEP, across)
         ball.x -= slip * player.sin
         ball.y += slip * player.cos
 
@@ -230,8 +230,8 @@ def _push_out(player: Player, ball: Ball, numbers: BehaviourSettings) -> bool:
     else:
         sign = math.copysign(1.0, across)
         nx, ny, depth = -sign * a.sin, sign * a.cos, depth_y
-    ball.x += (depth + SURFACE_GAP) * nx
-    ball.y += (depth + SURFACE_GAP) * ny
+    ball.x += (depth + _SURFACE_GAP) * nx
+    ball.y += (depth + _SURFACE_GAP) * ny
     player.touched = True
     vx, vy = _surface_speed(player, ball)
     _reflect(ball, nx, ny, vx, vy, numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held)
@@ -247,30 +247,30 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
     way, slower = rolled(speed, step, numbers.ball.deceleration, numbers.ball.damping)
     ux, uy = ball.vx / speed, ball.vy / speed
     ball.vx, ball.vy = slower * ux, slower * uy
-    for _ in range(MAX_BOUNCES):
+    for _ in range(_MAX_BOUNCES):
         # follow the path to the first thing that is met, bounce there, and go on with what is left of the way
         share, nx, ny, what = _first_hit(players, ball, numbers, goals, way * ux, way * uy)
         ball.x += share * way * ux
         ball.y += share * way * uy
-        if what == HIT_NOTHING:
+        if what == _HIT_NOTHING:
             return
         vx, vy, springs = 0.0, 0.0, numbers.bounce.post
-        if what == HIT_NET:
+        if what == _HIT_NET:
             springs = numbers.bounce.net
-        elif what != HIT_POST:
+        elif what != _HIT_POST:
             player = players[what]
             player.touched = True
             vx, vy = _surface_speed(player, ball)
             springs = numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held
         before = math.hypot(ball.vx, ball.vy)
         bounced = _reflect(ball, nx, ny, vx, vy, springs)
-        if what == HIT_NET:
+        if what == _HIT_NET:
             _slow_along(ball, nx, ny, springs)
         after = math.hypot(ball.vx, ball.vy)
         if not bounced or before == 0.0 or after == 0.0:
             return  # it stopped there
-        ball.x += SURFACE_GAP * nx
-        ball.y += SURFACE_GAP * ny
+        ball.x += _SURFACE_GAP * nx
+        ball.y += _SURFACE_GAP * ny
         ux, uy = ball.vx / after, ball.vy / after
         way *= (1.0 - share) * after / before
 
@@ -286,9 +286,9 @@ def _first_hit(
 ) -> tuple[float, float, float, int]:
     """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
 
-    What is the place of a player in `players`, `HIT_POST`, `HIT_NET` or `HIT_NOTHING`; with nothing the share is 1.
+    What is the place of a player in `players`, `_HIT_POST`, `_HIT_NET` or `_HIT_NOTHING`; with nothing the share is 1.
     """
-    best, best_x, best_y, what = 1.0, 0.0, 0.0, HIT_NOTHING
+    best, best_x, best_y, what = 1.0, 0.0, 0.0, _HIT_NOTHING
     x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)
     for k in range(len(players)):
         player = players[k]
@@ -305,11 +305,11 @@ def _first_hit(
     for p in range(len(goals.posts)):
         share, nx, ny = _into_post(x - goals.posts[p, 0], y - goals.posts[p, 1], dx, dy, radius + goals.post_radius)
         if share < best:
-            best, best_x, best_y, what = share, nx, ny, HIT_POST
+            best, best_x, best_y, what = share, nx, ny, _HIT_POST
     for w in range(len(goals.nets)):
         share, nx, ny = _into_net(goals.nets, w, x, y, dx, dy, radius)
         if share < best:
-            best, best_x, best_y, what = share, nx, ny, HIT_NET
+            best, best_x, best_y, what = share, nx, ny, _HIT_NET
     return best, best_x, best_y, what
 
 

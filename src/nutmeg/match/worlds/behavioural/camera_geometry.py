@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 CameraName = Literal["top", "bottom"]
 CAMERA_NAMES: tuple[CameraName, CameraName] = ("top", "bottom")
 """The cameras of a robot, in the order of all arrays of pictures."""
-AT_ORIGIN = (0.0, 0.0, 0.0)
-LOOKING_AHEAD = (0.0, 0.0)
+_AT_ORIGIN = (0.0, 0.0, 0.0)
+_LOOKING_AHEAD = (0.0, 0.0)
 
 
 def camera_matrix(cameras: CamerasSettings) -> Floats:
@@ -54,8 +54,8 @@ def camera_pose(
     cameras: CamerasSettings,
     which: CameraName,
     *,
-    pose: Sequence[float] | Floats = AT_ORIGIN,
-    head: Sequence[float] | Floats = LOOKING_AHEAD,
+    pose: Sequence[float] | Floats = _AT_ORIGIN,
+    head: Sequence[float] | Floats = _LOOKING_AHEAD,
 ) -> tuple[Floats, Floats]:
     """Where a camera is, (3,) m, and the columns right, down and forward of its attitude, (3, 3).
 
@@ -79,8 +79,8 @@ def to_pixels(
     which: CameraName,
     points: ArrayLike,
     *,
-    pose: Sequence[float] | Floats = AT_ORIGIN,
-    head: Sequence[float] | Floats = LOOKING_AHEAD,
+    pose: Sequence[float] | Floats = _AT_ORIGIN,
+    head: Sequence[float] | Floats = _LOOKING_AHEAD,
 ) -> Floats:
     """(..., 2) where points (..., 3) are in a picture, also beside it; NaN of what is not ahead of the camera."""
     place, axes = camera_pose(cameras, which, pose=pose, head=head)
@@ -94,8 +94,8 @@ def to_ground(
     which: CameraName,
     pixels: ArrayLike,
     *,
-    pose: Sequence[float] | Floats = AT_ORIGIN,
-    head: Sequence[float] | Floats = LOOKING_AHEAD,
+    pose: Sequence[float] | Floats = _AT_ORIGIN,
+    head: Sequence[float] | Floats = _LOOKING_AHEAD,
     height: float = 0.0,
 ) -> Floats:
     """(..., 2) what pixels (..., 2) show at a height above the ground, m; NaN above the horizon."""
@@ -119,8 +119,8 @@ def ground_view(
     cameras: CamerasSettings,
     which: CameraName,
     *,
-    pose: Sequence[float] | Floats = AT_ORIGIN,
-    head: Sequence[float] | Floats = LOOKING_AHEAD,
+    pose: Sequence[float] | Floats = _AT_ORIGIN,
+    head: Sequence[float] | Floats = _LOOKING_AHEAD,
     farthest: float = 10.0,
 ) -> Floats:
     """(4, 2) the quadrilateral on the ground that a camera sees: near left, near right, far right, far left; m.
@@ -161,11 +161,11 @@ def _about_y(angle: float) -> Floats:
 # to have. So the error of a distance d grows with d^2 over the camera's height. Of a thing whose foot is not in view,
 # the distance comes from its width in pixels.
 
-MIN_CAMERA_DISTANCE = 0.02
+_MIN_CAMERA_DISTANCE = 0.02
 """Nothing nearer to a camera is in view, m."""
-MAX_CAMERA_OFFSET = 0.2
+_MAX_CAMERA_OFFSET = 0.2
 """How far at most a camera is from above the feet, m."""
-MAX_GROUND_DISTANCE = 50.0
+_MAX_GROUND_DISTANCE = 50.0
 """Nothing is found farther away on the ground, m."""
 
 
@@ -337,13 +337,13 @@ def is_out(x: float, y: float, farthest: float, across: float, height: float) ->
 def is_aside(x: float, y: float, half: float, across: float, height: float) -> bool:
     """Whether a thing of some half width neither is in a picture nor can hide what is; of the rest, not all do.
 
-    The line from a camera within r = `MAX_CAMERA_OFFSET` of the origin to a point that is not `is_out` goes through
+    The line from a camera within r = `_MAX_CAMERA_OFFSET` of the origin to a point that is not `is_out` goes through
     points that are at most `across * (x + height + r) + r` to a side, and what hides it is within its half width of
     one of them.
     """
     off: bool = (
-        x < -(MAX_CAMERA_OFFSET + half)
-        or abs(y) > across * (x + half + MAX_CAMERA_OFFSET + height) + MAX_CAMERA_OFFSET + half
+        x < -(_MAX_CAMERA_OFFSET + half)
+        or abs(y) > across * (x + half + _MAX_CAMERA_OFFSET + height) + _MAX_CAMERA_OFFSET + half
     )
     return off
 
@@ -359,7 +359,7 @@ def _to_camera(x: float, y: float, z: float, camera: Camera) -> tuple[float, flo
 def is_in_view(x: float, y: float, z: float, camera: Camera, across: float, up: float) -> bool:
     """Whether a point is in a camera's picture."""
     ahead, left, above = _to_camera(x, y, z, camera)
-    seen: bool = ahead > MIN_CAMERA_DISTANCE and abs(left) <= across * ahead and abs(above) <= up * ahead
+    seen: bool = ahead > _MIN_CAMERA_DISTANCE and abs(left) <= across * ahead and abs(above) <= up * ahead
     return seen
 
 
@@ -401,7 +401,7 @@ def measure(gaze: Gaze, camera: Camera, x: float, y: float, z: float, count: int
     across, above = across + sway.left * above, above + sway.ahead * (1.0 + above * above) - sway.left * across
     # back onto the plane at height z, along the ray through that place of the picture
     level, down = camera.cos + camera.sin * above, camera.sin - camera.cos * above
-    if down * MAX_GROUND_DISTANCE < -dz or dz >= 0.0:
+    if down * _MAX_GROUND_DISTANCE < -dz or dz >= 0.0:
         return NOT_FOUND
     far = -dz / down
     hx, hy = camera.x + level * far, camera.y + across * far

@@ -51,33 +51,33 @@ if TYPE_CHECKING:
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 """Middle and half size of a box, m."""
 
-WAISTBAND_COLOURS = ((0.15, 0.30, 0.95), (1.0, 0.35, 0.65))
+_WAISTBAND_COLOURS = ((0.15, 0.30, 0.95), (1.0, 0.35, 0.65))
 """Colours of the left and the right team's waistbands: blue and pink."""
-SHELL_COLOUR, FOOT_COLOUR, HALL_COLOUR = (0.88, 0.88, 0.88), (0.25, 0.25, 0.27), (0.62, 0.62, 0.62)
+_SHELL_COLOUR, _FOOT_COLOUR, _HALL_COLOUR = (0.88, 0.88, 0.88), (0.25, 0.25, 0.27), (0.62, 0.62, 0.62)
 """Colours of bodies, of feet, and of the hall around the pitch."""
-WAISTBAND_BOX: Box = ((0.0, 0.0, 0.29), (0.068, 0.098, 0.03))
-BODY_BOXES: tuple[tuple[Box, tuple[float, float, float]], ...] = (
-    (((0.0, 0.0, 0.375), (0.06, 0.09, 0.055)), SHELL_COLOUR),
-    (((0.0, 0.125, 0.33), (0.03, 0.03, 0.10)), SHELL_COLOUR),
-    (((0.0, -0.125, 0.33), (0.03, 0.03, 0.10)), SHELL_COLOUR),
-    (((0.0, 0.05, 0.15), (0.045, 0.04, 0.11)), SHELL_COLOUR),
-    (((0.0, -0.05, 0.15), (0.045, 0.04, 0.11)), SHELL_COLOUR),
-    (((0.02, 0.05, 0.02), (0.08, 0.045, 0.02)), FOOT_COLOUR),
-    (((0.02, -0.05, 0.02), (0.08, 0.045, 0.02)), FOOT_COLOUR),
+_WAISTBAND_BOX: Box = ((0.0, 0.0, 0.29), (0.068, 0.098, 0.03))
+_BODY_BOXES: tuple[tuple[Box, tuple[float, float, float]], ...] = (
+    (((0.0, 0.0, 0.375), (0.06, 0.09, 0.055)), _SHELL_COLOUR),
+    (((0.0, 0.125, 0.33), (0.03, 0.03, 0.10)), _SHELL_COLOUR),
+    (((0.0, -0.125, 0.33), (0.03, 0.03, 0.10)), _SHELL_COLOUR),
+    (((0.0, 0.05, 0.15), (0.045, 0.04, 0.11)), _SHELL_COLOUR),
+    (((0.0, -0.05, 0.15), (0.045, 0.04, 0.11)), _SHELL_COLOUR),
+    (((0.02, 0.05, 0.02), (0.08, 0.045, 0.02)), _FOOT_COLOUR),
+    (((0.02, -0.05, 0.02), (0.08, 0.045, 0.02)), _FOOT_COLOUR),
 )
 """Chest, arms, legs and feet of a robot that stands, the origin between the feet."""
-HEAD_BOX: Box = ((0.0, 0.0, 0.055), (0.045, 0.06, 0.055))
+_HEAD_BOX: Box = ((0.0, 0.0, 0.055), (0.045, 0.06, 0.055))
 """The head, from the neck."""
-ABSENT_GROUP = 5
+_ABSENT_GROUP = 5
 """The group of the geoms of absent robots, which is not drawn."""
-LEAN_OF_POSTURE = {
+_LEAN_OF_POSTURE = {
     Posture.LYING: math.pi / 2,
     Posture.GETTING_UP: math.pi / 4,
     Posture.DIVING_LEFT: math.pi / 3,
     Posture.DIVING_RIGHT: math.pi / 3,
 }
 """How far bodies lean over, rad."""
-LYING_LIFT = 0.07
+_LYING_LIFT = 0.07
 """How far the middle of a body that lies is above the ground, m."""
 
 
@@ -98,7 +98,7 @@ class _CameraScene:
         _add_hall(spec, field)
         self._add_ball(spec, ball)
         for slot, name in enumerate(SLOT_NAMES):
-            _add_robot(spec, name, WAISTBAND_COLOURS[slot // (SLOTS // 2)])
+            _add_robot(spec, name, _WAISTBAND_COLOURS[slot // (SLOTS // 2)])
         _light(spec)
         self.model: Any = spec.compile()
         self.data: Any = mujoco.MjData(self.model)
@@ -130,19 +130,19 @@ class _CameraScene:
             if not state.present[match, slot]:
                 continue
             x, y, heading = state.pose[match, slot].tolist()
-            lean = LEAN_OF_POSTURE.get(Posture(int(state.posture[match, slot])), 0.0)
+            lean = _LEAN_OF_POSTURE.get(Posture(int(state.posture[match, slot])), 0.0)
             turn = _leaning(heading, lean, float(state.fallen_to[match, slot]))
             yaw, pitch = state.head[match, slot].tolist()
             up = np.array(_turned(turn, self._neck))
-            places[body] = x, y, LYING_LIFT * math.sin(lean)
+            places[body] = x, y, _LYING_LIFT * math.sin(lean)
             turns[body] = turn
-            places[head] = x + up[0], y + up[1], LYING_LIFT * math.sin(lean) + up[2]
+            places[head] = x + up[0], y + up[1], _LYING_LIFT * math.sin(lean) + up[2]
             turns[head] = quaternion_product(turn, euler_quaternion((0.0, -pitch, yaw)))
         mujoco.mj_kinematics(self.model, self.data)
 
     def hide(self, slot: int, *, hidden: bool) -> None:
         """Lets a robot not be drawn, or be drawn again."""
-        self.model.geom_group[self._geoms[slot]] = ABSENT_GROUP if hidden else 0
+        self.model.geom_group[self._geoms[slot]] = _ABSENT_GROUP if hidden else 0
 
 
 def _leaning(heading: float, lean: float, to: float) -> list[float]:
@@ -164,10 +164,10 @@ def _turned(turn: list[float], point: Floats) -> Floats:
 
 def _add_robot(spec: mujoco.MjSpec, name: str, colour: tuple[float, float, float]) -> None:
     body = spec.worldbody.add_body(name=f"{name}/body", mocap=True)
-    for box, paint in (*BODY_BOXES, (WAISTBAND_BOX, colour)):
+    for box, paint in (*_BODY_BOXES, (_WAISTBAND_BOX, colour)):
         _add_box(body, box, paint)
     head = spec.worldbody.add_body(name=f"{name}/head", mocap=True)
-    _add_box(head, HEAD_BOX, SHELL_COLOUR)
+    _add_box(head, _HEAD_BOX, _SHELL_COLOUR)
 
 
 def _add_box(body: mujoco.MjsBody, box: Box, colour: tuple[float, float, float]) -> None:
@@ -203,7 +203,7 @@ def _add_hall(spec: mujoco.MjSpec, field: FieldSettings) -> None:
         ((0, -y, 2.0), (x, 0.05, 2.4)),
     )
     for middle, half in walls:
-        _add_box(spec.worldbody, (middle, half), HALL_COLOUR)
+        _add_box(spec.worldbody, (middle, half), _HALL_COLOUR)
 
 
 def _light(spec: mujoco.MjSpec) -> None:
@@ -217,9 +217,9 @@ Pictures = NDArray[np.uint8]
 
 NEAR_PLANE, FAR_PLANE = 0.02, 40.0
 """What is nearer or farther is not drawn, m."""
-FACETS = (16, 10)
+_FACETS = (16, 10)
 """Facets of round things, around and along."""
-DISABLED_EFFECTS = (
+_DISABLED_EFFECTS = (
     mujoco.mjtRndFlag.mjRND_SKYBOX,
     mujoco.mjtRndFlag.mjRND_HAZE,
     mujoco.mjtRndFlag.mjRND_FOG,
@@ -239,9 +239,9 @@ class Cameras(Closing):
         self._settings = eyes.cameras
         size = eyes.cameras.width, eyes.cameras.height
         self._stage = _CameraScene(field, ball, neck=eyes.cameras.neck)
-        self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=FACETS))
+        self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=_FACETS))
         self._stage.model, self._stage.data = self._renderer.model, self._renderer.data
-        for flag in DISABLED_EFFECTS:
+        for flag in _DISABLED_EFFECTS:
             self._renderer.scene.flags[flag] = False
 
     def draw(

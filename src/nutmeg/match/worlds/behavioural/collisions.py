@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-TORSO, FEET = 0, 1
+_TORSO, FEET = 0, 1
 """Which rectangle of a robot."""
 
 
@@ -66,7 +66,7 @@ def bounds(player: Player, numbers: BehaviourSettings, feet: int) -> Rectangle:
     """
     posture, cos, sin = player.posture, player.cos, player.sin
     if posture <= Posture.KICKING:
-        if feet == TORSO:
+        if feet == _TORSO:
             return Rectangle(player.x, player.y, cos, sin, numbers.body.torso_ahead, numbers.body.torso_aside)
         front, back = numbers.body.base_front, numbers.body.base_back
         shift = 0.5 * (front - back)
@@ -122,7 +122,7 @@ def part_robots(
             x, y, near = second.x - first.x, second.y - first.y, first.reach + second.reach
             if x * x + y * y > near * near:
                 continue
-            depth, nx, ny = overlap(bounds(first, numbers, TORSO), bounds(second, numbers, TORSO))
+            depth, nx, ny = overlap(bounds(first, numbers, _TORSO), bounds(second, numbers, _TORSO))
             if depth > 0.0:
                 contact[first.slot, second.slot] = contact[second.slot, first.slot] = True
                 speed, others = max(0.0, first.vx * nx + first.vy * ny), max(0.0, -second.vx * nx - second.vy * ny)
@@ -201,7 +201,7 @@ def part_from_posts(
             x, y, near = posts[p, 0] - player.x, posts[p, 1] - player.y, player.reach + radius
             if x * x + y * y > near * near:
                 continue
-            depth, nx, ny = into_circle(bounds(player, numbers, TORSO), posts[p, 0], posts[p, 1], radius)
+            depth, nx, ny = into_circle(bounds(player, numbers, _TORSO), posts[p, 0], posts[p, 1], radius)
             if depth > 0.0:
                 hazard = numbers.fall.collision * step * max(0.0, player.vx * nx + player.vy * ny)
                 _part(player, depth if player.posture <= Posture.KICKING else 0.0, -nx, -ny, hazard)

@@ -191,6 +191,27 @@ class TrackerSettings:
     """A player that was not seen for this long may be replaced by another one, s."""
     lost: float
     """A player relocates itself when this share of about the last twenty landmarks fitted nothing."""
+    uses_sonar: bool = True
+    """Whether sonars correct where other players are believed to be."""
+    slip_floor: float = 0.0
+    """Deviation of the slip of a player that stands, m/s: how much faster it may be than its odometry says. Slip is
+    estimated where this is above 0."""
+    slip_share: float = 0.0
+    """The same of one that walks, as a part of its speed."""
+    slip_fallen: float = 0.0
+    """The same of one that falls, lies or gets up, m/s."""
+    slip_time: float = 0.5
+    """How long a slip lasts, s."""
+    ball_sway: float = 0.0
+    """Deviation of the ball's place that each cycle adds because the trunk sways, which odometry does not tell, m."""
+    ball_memory: float = 1.5
+    """A ball that was not seen for this long may be anywhere, s."""
+    ball_doubts: int = 1
+    """How many sightings of a ball that is not where it should be are taken for false ones."""
+    kick_speed: float = 1.5
+    """Deviation of the velocity of a ball that has been kicked, m/s."""
+    ball_slide: float = 0.0
+    """Variance that a second adds to the velocity of a rolling ball along its way, for each m^2/s^2, 1/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +227,7 @@ class EyesSettings:
     vision: VisionSettings
     """How well things are recognised."""
     sonar: SonarSettings
-    """The sonars."""
+    """Where the sonars look and how far."""
     voices: VoicesSettings
     """How messages between team-mates get lost."""
     tracker: TrackerSettings

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from nutmeg.recording import Recording
 
 
-FIGURE_ROBOT, FIGURE_POSE = "nao-v4", "stand"
-HIDDEN_HEIGHT = -5.0
+_FIGURE_ROBOT, _FIGURE_POSE = "nao-v4", "stand"
+_HIDDEN_HEIGHT = -5.0
 """Height of absent players [m]."""
-LYING_HEIGHT = 0.09
+_LYING_HEIGHT = 0.09
 """Height of the torso of a player that lies [m]."""
-STEP_TIME, THIGH_SWING, KNEE_BEND = 0.8, 0.22, 0.45
+_STEP_TIME, _THIGH_SWING, _KNEE_BEND = 0.8, 0.22, 0.45
 """A pair of steps takes so long [s]; how far the thighs swing and the knees bend at full speed [rad]."""
 FULL_SPEED = 0.2
 """Full speed of the drawn legs [m/s], and of a turn of four times that [rad/s]."""
-KICK_SWING = -0.7
+_KICK_SWING = -0.7
 """How far the thigh of a kicking leg swings [rad]."""
 
 
@@ -59,12 +59,12 @@ class BehaviourFigures:
         robot: which robot of the catalogue; one with the joints of a Nao.
     """
 
-    def __init__(self, world: BehaviourWorld, match: int = 0, robot: str = FIGURE_ROBOT) -> None:
+    def __init__(self, world: BehaviourWorld, match: int = 0, robot: str = _FIGURE_ROBOT) -> None:
         self._world, self._match = world, match
-        self.robot, self.physics, self.pose = robot, "", FIGURE_POSE
-        scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot=robot, pose=FIGURE_POSE),)))
+        self.robot, self.physics, self.pose = robot, "", _FIGURE_POSE
+        scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot=robot, pose=_FIGURE_POSE),)))
         self.joints: tuple[str, ...] = scene.robots[0].joints
-        stance = standing(load_robot(robot), FIGURE_POSE)
+        stance = standing(load_robot(robot), _FIGURE_POSE)
         self._stance, self._height = stance.angles, stance.height
         self._column = {name: column for column, name in enumerate(self.joints)}
 
@@ -91,7 +91,7 @@ class BehaviourFigures:
     def poses(self) -> Floats:
         """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
         found = np.zeros((SLOTS, 7))
-        found[:, 2], found[:, 3] = HIDDEN_HEIGHT, 1.0
+        found[:, 2], found[:, 3] = _HIDDEN_HEIGHT, 1.0
         for slot in np.flatnonzero(self.present).tolist():
             found[slot] = self._torso(slot)
         return found
@@ -102,7 +102,7 @@ class BehaviourFigures:
         lean, to = self._lean(slot), float(state.fallen_to[m, slot])
         if lean == 0.0:
             return x, y, self._height, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)
-        way, up = self._height * math.sin(lean), max(self._height * math.cos(lean), LYING_HEIGHT)
+        way, up = self._height * math.sin(lean), max(self._height * math.cos(lean), _LYING_HEIGHT)
         place = x + way * math.cos(heading + to), y + way * math.sin(heading + to), up
         # first lean about the horizontal axis across the direction of the fall, then turn about z by the heading
         c, s = math.cos(lean / 2), math.sin(lean / 2)
@@ -124,14 +124,14 @@ class BehaviourFigures:
         """(22, joints) angles of all robots' joints, rad."""
         state, m = self._world.state, self._match
         found = np.tile(self._stance, (SLOTS, 1))
-        phase = math.tau * float(state.cycle[m]) * 0.1 / STEP_TIME
+        phase = math.tau * float(state.cycle[m]) * 0.1 / _STEP_TIME
         for slot in np.flatnonzero(self.present).tolist():
             yaw, pitch = state.head[m, slot].tolist()
             self._add(found[slot], HeadYaw=yaw, HeadPitch=-pitch)
             posture = Posture(int(state.posture[m, slot]))
             if posture is Posture.KICKING:
                 left = KickKind(int(state.kick[m, slot])) in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE)
-                self._swing(found[slot], "L" if left else "R", KICK_SWING, 0.5)
+                self._swing(found[slot], "L" if left else "R", _KICK_SWING, 0.5)
             elif posture is Posture.UPRIGHT:
                 ahead, aside, turn = state.speed[m, slot].tolist()
                 share = min((math.hypot(ahead, aside) + 0.25 * abs(turn)) / FULL_SPEED, 1.0)
@@ -142,8 +142,8 @@ class BehaviourFigures:
     def _walk(self, row: Floats, share: float, phase: float) -> None:
         """Swings both legs and arms."""
         for leg, sign in (("L", 1.0), ("R", -1.0)):
-            swing = sign * THIGH_SWING * share * math.sin(phase)
-            lifted = KNEE_BEND * share * max(sign * math.cos(phase), 0.0)
+            swing = sign * _THIGH_SWING * share * math.sin(phase)
+            lifted = _KNEE_BEND * share * max(sign * math.cos(phase), 0.0)
             self._swing(row, leg, -swing - lifted / 2, lifted)
             self._add(row, **{f"{leg}ShoulderPitch": swing})
 
@@ -164,11 +164,11 @@ class BehaviourFigures:
 # that rounding.
 
 
-BEHAVIOURAL_WORLD = "behavioural"
+_BEHAVIOURAL_WORLD = "behavioural"
 """What a recording of this world says it is."""
-UPRIGHT_LEAN = math.radians(1.0)
+_UPRIGHT_LEAN = math.radians(1.0)
 """Who leans less than this stands."""
-LYING_LEAN = math.radians(85.0)
+_LYING_LEAN = math.radians(85.0)
 """Who leans more than this lies."""
 CARRIED_DISTANCE = 0.15
 """A robot that has moved farther than this in a cycle was put there [m]."""
@@ -176,7 +176,7 @@ CARRIED_DISTANCE = 0.15
 
 def is_behavioural(recording: Recording) -> bool:
     """Whether a recording is one of this world."""
-    return recording.manifest.kind == "match" and recording.manifest.config.get("world") == BEHAVIOURAL_WORLD
+    return recording.manifest.kind == "match" and recording.manifest.config.get("world") == _BEHAVIOURAL_WORLD
 
 
 class RecordedMatch:
@@ -192,7 +192,7 @@ class RecordedMatch:
         self.eyes = load_eyes(Path(eyes) if eyes.endswith(".toml") else eyes)
         self.robots = tuple(name for name in SLOT_NAMES if f"{name}.pose" in recording.channels)
         """Recorded robots, by the names that they began with."""
-        self._height = standing(load_robot(FIGURE_ROBOT), FIGURE_POSE).height
+        self._height = standing(load_robot(_FIGURE_ROBOT), _FIGURE_POSE).height
         self._vision: Vision | None = None
 
     def swapped(self, row: int) -> bool:
@@ -219,19 +219,19 @@ class RecordedMatch:
         first = max(row - 1, 0)
         poses = self._recording.read(f"{robot}.pose", first, row + 1)
         slot, pose = self.slot(robot, row), poses[-1]
-        state.present[0, slot] = pose[2] > HIDDEN_HEIGHT / 2
+        state.present[0, slot] = pose[2] > _HIDDEN_HEIGHT / 2
         if not state.present[0, slot]:
             return
         x, y, heading, lean, to = _standing_place(pose, self._height)
         state.pose[0, slot], state.fallen_to[0, slot] = (x, y, heading), to
-        if lean > UPRIGHT_LEAN:
-            state.posture[0, slot] = Posture.LYING if lean > LYING_LEAN else Posture.GETTING_UP
+        if lean > _UPRIGHT_LEAN:
+            state.posture[0, slot] = Posture.LYING if lean > _LYING_LEAN else Posture.GETTING_UP
         labels = self._recording.channels[f"{robot}.angles"].labels
         angles = self._recording.read(f"{robot}.angles", row, row + 1)[0]
         state.head[0, slot] = angles[labels.index("HeadYaw")], -angles[labels.index("HeadPitch")]
         before = _standing_place(poses[0], self._height)
         step = math.hypot(x - before[0], y - before[1])
-        if lean <= UPRIGHT_LEAN and step < CARRIED_DISTANCE and row > first:
+        if lean <= _UPRIGHT_LEAN and step < CARRIED_DISTANCE and row > first:
             state.speed[0, slot] = (
                 step / BEHAVIOURAL_CYCLE,
                 0.0,
@@ -254,7 +254,7 @@ def _standing_place(pose: Floats, height: float) -> tuple[float, float, float, f
     x, y, _, qw, qx, qy, qz = pose.tolist()
     heading, lean = 2.0 * math.atan2(qz, qw), 2.0 * math.atan2(math.hypot(qx, qy), math.hypot(qw, qz))
     heading = wrap_angle_exactly(heading)
-    if lean < UPRIGHT_LEAN:
+    if lean < _UPRIGHT_LEAN:
         return x, y, heading, 0.0, 0.0
     sign = 1.0 if math.cos(heading / 2) * qw + math.sin(heading / 2) * qz > 0 else -1.0
     d, e = math.cos(heading / 2), math.sin(heading / 2)

@@ -50,7 +50,7 @@ class ObjectKind(IntEnum):
     """The centre circle and the halfway line."""
     PENALTY_MARK = 10
     CENTRE_CIRCLE = 11
-    """Its middle."""
+    """The middle of the centre circle."""
 
     @property
     def is_robot(self) -> bool:
@@ -63,9 +63,9 @@ class Landmarks:
     """Landmarks on the ground."""
 
     kind: SmallInts
-    """(F,) of `Kind`."""
+    """(F,) what they look like, of `ObjectKind`."""
     place: Floats
-    """(F, 2) m."""
+    """(F, 2) their places, m."""
     turn: Floats
     """(F,) direction of L and T crossings, rad; NaN of others."""
 

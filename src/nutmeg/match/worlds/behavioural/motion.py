@@ -43,7 +43,7 @@ STEP = BEHAVIOURAL_CYCLE / SUBSTEPS
 """Length of such a step [s]."""
 TIME_TOLERANCE = 1e-9
 """A posture with less time left than this has ended: sums of 0.02 s are not exact in binary [s]."""
-QUARTER_TURN = math.pi / 2
+_QUARTER_TURN = math.pi / 2
 _FIRST, _SECOND, _THIRD = 0, 1, 2
 """Numbers of random draws of one purpose."""
 
@@ -72,7 +72,7 @@ def _obey(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
         elif legs in (Legs.DIVE_LEFT, Legs.DIVE_RIGHT):
             player.posture = Posture.DIVING_LEFT if legs == Legs.DIVE_LEFT else Posture.DIVING_RIGHT
             player.busy = numbers.dive.time + numbers.dive.hold
-            player.fallen_to = QUARTER_TURN if legs == Legs.DIVE_LEFT else -QUARTER_TURN
+            player.fallen_to = _QUARTER_TURN if legs == Legs.DIVE_LEFT else -_QUARTER_TURN
     elif player.posture == Posture.LYING and legs == Legs.GET_UP:
         # on the belly, on the back, or on a side: the directions in between count as a side
         along = math.cos(player.fallen_to)
@@ -237,7 +237,7 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
             to = 0.0 if uniform_of(draws, _SECOND) < 0.5 else math.pi
             if player.risk > 0.0:
                 away = wrap_angle_exactly(math.atan2(player.shove_y, player.shove_x) - player.heading)
-                to = QUARTER_TURN * math.floor(away / QUARTER_TURN + 0.5)
+                to = _QUARTER_TURN * math.floor(away / _QUARTER_TURN + 0.5)
             _lie_down(player, to)
 
 

@@ -171,7 +171,7 @@ class KickSettings(_NumberGroup):
     straight_near: NotNegative
     """Least x of the ball for a straight kick, m."""
     straight_far: NotNegative
-    """Greatest x, m."""
+    """Greatest x of the ball for a straight kick, m."""
     straight_inner: NotNegative
     """Least y for the left foot, m."""
     straight_outer: NotNegative
@@ -179,7 +179,7 @@ class KickSettings(_NumberGroup):
     side_near: NotNegative
     """Least x of the ball for a side kick, m."""
     side_far: NotNegative
-    """Greatest x, m."""
+    """Greatest x of the ball for a side kick, m."""
     side_inner: NotNegative
     """How far to the right of the middle the ball must at least lie for the left foot, m."""
     side_outer: NotNegative

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings
 
-LEFT = 0
+LEFT_SONAR = 0
 """The column of the left sonar."""
 
 
 @dataclass(frozen=True)
-class _SonarNumbers:
+class SonarNumbers:
     """The numbers of the sonars: settings, and sizes of what answers."""
 
     settings: SonarSettings
@@ -47,6 +47,18 @@ class _SonarNumbers:
     robot_radius: float
     """Radius of a standing robot, m; below 0 if robots are too low to be detected."""
     post_radius: float
+
+
+def sonar_numbers(eyes: EyesSettings, field: FieldSettings) -> SonarNumbers:
+    """The numbers of the sonars of a robot on a field."""
+    settings, goal = eyes.sonar, field.goal
+    return SonarNumbers(
+        settings=settings,
+        angle=math.radians(settings.angle_degrees),
+        half_opening=math.radians(settings.opening_degrees) / 2,
+        robot_radius=eyes.bodies.width / 2 if eyes.bodies.height > settings.height else -1.0,
+        post_radius=goal.post_radius if goal else 0.0,
+    )
 
 
 class Sonar:
@@ -60,14 +72,7 @@ class Sonar:
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, *, count: int) -> None:
         settings, goal = eyes.sonar, field.goal
-        numbers = _SonarNumbers(
-            settings=settings,
-            angle=math.radians(settings.angle_degrees),
-            half_opening=math.radians(settings.opening_degrees) / 2,
-            robot_radius=eyes.bodies.width / 2 if eyes.bodies.height > settings.height else -1.0,
-            post_radius=goal.post_radius if goal else 0.0,
-        )
-        self._numbers = record_values(numbers)
+        self._numbers = record_values(sonar_numbers(eyes, field))
         self._posts = goal_posts_of(field) if goal is not None and goal.height > settings.height else np.zeros((0, 2))
         self.answers: Floats = np.full((count, SLOTS, 2), np.nan)
         """(M, 22, 2) the last distances: left and right, m."""
@@ -89,7 +94,7 @@ def listen_all(
     players: Records[Records[Player]],
     balls: Records[Ball],
     posts: Floats,
-    table: Records[_SonarNumbers],
+    table: Records[SonarNumbers],
     answers: Floats,
 ) -> None:
     """Fills answers (M, 22, 2) of the matches `chosen` (K,)."""
@@ -102,7 +107,7 @@ def listen_all(
                 answers[m, s, side] = np.nan
                 if not here[s].present or here[s].posture > Posture.KICKING:
                     continue
-                way = here[s].heading + (numbers.angle if side == LEFT else -numbers.angle)
+                way = here[s].heading + (numbers.angle if side == LEFT_SONAR else -numbers.angle)
                 best = _nearest(here, s, posts, way, numbers)
                 if settings.nearest <= best <= settings.farthest:
                     if settings.noise > 0.0:
@@ -111,7 +116,7 @@ def listen_all(
 
 
 @kernel
-def _nearest(players: Records[Player], s: int, posts: Floats, way: float, numbers: _SonarNumbers) -> float:
+def _nearest(players: Records[Player], s: int, posts: Floats, way: float, numbers: SonarNumbers) -> float:
     """The nearest answer to the sonar of player s that looks a way."""
     best, c, d, farthest = np.inf, math.cos(way), math.sin(way), numbers.settings.farthest
     for k in range(SLOTS + len(posts)):

@@ -191,16 +191,16 @@ class MatchesState:
         self.ball_before = _columns(balls, "before_x", "before_y")
         """(M, 2) places at the beginning of the last cycle, m."""
         self.present, self.posture, self.busy = players["present"], players["posture"], players["busy"]
-        """(M, 22) each."""
+        """(M, 22) each, views of the records of players."""
         self.fallen_to, self.kick, self.strength = players["fallen_to"], players["kick"], players["strength"]
         self.touched, self.kicked, self.fell = players["touched"], players["kicked"], players["fell"]
         self.pose = _columns(players, "x", "y", "heading")
-        """(M, 22, 3)."""
+        """(M, 22, 3) x and y, m, and heading, rad."""
         self.pace = _columns(players, "pace_ahead", "pace_left", "pace_turn")
         self.speed = _columns(players, "ahead", "left", "turn")
         self.odometry = _columns(players, "odometry_ahead", "odometry_left", "odometry_turn")
         self.head = _columns(players, "yaw", "pitch")
-        """(M, 22, 2)."""
+        """(M, 22, 2) yaw to the left and pitch upwards, rad."""
 
 
 class Orders:

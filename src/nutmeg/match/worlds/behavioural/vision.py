@@ -61,21 +61,21 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings
 
-MAX_FALSE_SIGHTINGS = 1
+_MAX_FALSE_SIGHTINGS = 1
 """Things that are not there, at most, in a cycle."""
-CAMERA_HEIGHT_MARGIN = 0.1
+_CAMERA_HEIGHT_MARGIN = 0.1
 """How far at most a camera is from above the feet, and more, m."""
-TEAM_SIZE = SLOTS // 2
-FIRST_MARK = 1 + GOAL_POSTS + SLOTS
+_TEAM_SIZE = SLOTS // 2
+_FIRST_MARK = 1 + GOAL_POSTS + SLOTS
 """Random draws of a player in a cycle: 2 j for the noise of thing j and 2 j + 1 for missing it; j is 0 for the ball, 1
 to 4 for posts, 5 to 26 for robots by slot, then landmarks from this one on."""
-TURN_DRAW = 200
+_TURN_DRAW = 200
 """Draws of the directions of crossings begin here."""
-SWAY_DRAW = 400
+_SWAY_DRAW = 400
 """The draw of the sway of the trunk."""
-GHOST_DRAW = 401
+_GHOST_DRAW = 401
 """Draws of a false sighting begin here."""
-TOP, BOTTOM = 0, 1
+_TOP, _BOTTOM = 0, 1
 """Which camera is which in a pair."""
 
 
@@ -123,7 +123,7 @@ class SightingRecord:
     lying: bool
 
 
-SIGHTING = record_of(SightingRecord)
+_SIGHTING = record_of(SightingRecord)
 
 
 class Sightings:
@@ -168,7 +168,7 @@ class _Scenery(NamedTuple):
     kind: Ints
     """(F,) of landmarks, of `ObjectKind`."""
     place: Floats
-    """(F, 2)."""
+    """(F, 2) their places, m."""
     turn: Floats
     """(F,) rad, or NaN."""
 
@@ -189,7 +189,7 @@ class Vision:
         self.eyes, self.marks = eyes, landmarks_of(field)
         self._numbers = record_values(_vision_numbers(eyes, field, ball_radius))
         self._scenery = _scenery(field, self.marks)
-        things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + MAX_FALSE_SIGHTINGS
+        things = 1 + GOAL_POSTS + SLOTS + len(self.marks.kind) + _MAX_FALSE_SIGHTINGS
         self.sightings = Sightings(
             new_records(SightingRecord, count, SLOTS, things), np.zeros((count, SLOTS), np.int64)
         )
@@ -246,7 +246,7 @@ def see_all(
     """Fills what all players of the matches `chosen` (K,) see: things (M, 22, K) and their count (M, 22)."""
     numbers = settings[0]
     room: Records[Occluder] = np.empty(SLOTS + GOAL_POSTS, OCCLUDER)  # type: ignore[assignment]
-    out: Records[SightingRecord] = np.empty(things.shape[2], SIGHTING)  # type: ignore[assignment]
+    out: Records[SightingRecord] = np.empty(things.shape[2], _SIGHTING)  # type: ignore[assignment]
     present, order = np.empty(SLOTS, np.int64), np.empty(things.shape[2], np.int64)
     for m in chosen:
         here, ball = players[m], balls[m]
@@ -278,7 +278,7 @@ def see_all(
 def _sway(player: Player, draw: np.uint64, spread: float) -> Sway:
     """The unknown tilt of a trunk; none of a player that stands."""
     if spread > 0.0 and (abs(player.ahead) + abs(player.left) > 0.005 or abs(player.turn) > 0.01):
-        a, b = normal_pair(draw, SWAY_DRAW)
+        a, b = normal_pair(draw, _SWAY_DRAW)
         return Sway(spread * a, spread * b, spread)
     return Sway(0.0, 0.0, 0.0)
 
@@ -292,7 +292,7 @@ def _find_standing(
     Posts are first, then robots, the last slot first.
     """
     n, count = gaze.numbers, 0
-    height = gaze.cameras[TOP].z + CAMERA_HEIGHT_MARGIN
+    height = gaze.cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN
     for k in range(len(posts)):
         x, y = into_head(posts[k, 0], posts[k, 1], gaze.frame)
         if is_aside(x, y, n.post_radius, n.across, height):
@@ -320,7 +320,7 @@ def _see_ball(ball: Ball, gaze: Gaze, occluders: Records[Occluder], out: Records
     n = gaze.numbers
     x, y = into_head(ball.x, ball.y, gaze.frame)
     z = n.ball_radius
-    if is_out(x, y, n.vision.ball_range, n.across, gaze.cameras[TOP].z + CAMERA_HEIGHT_MARGIN):
+    if is_out(x, y, n.vision.ball_range, n.across, gaze.cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN):
         return 0
     for k in range(1, -1, -1):  # the lower camera first: it measures near things better
         camera = gaze.cameras[k]
@@ -384,7 +384,7 @@ def _see_standing(
     Which of two posts it is tells the crossbar, if its end is seen; the team of a robot, its waistband.
     """
     n = gaze.numbers
-    right, height = 1 if own >= TEAM_SIZE else 0, gaze.cameras[TOP].z + CAMERA_HEIGHT_MARGIN
+    right, height = 1 if own >= _TEAM_SIZE else 0, gaze.cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN
     for row in range(len(standing)):
         thing = standing[row]
         k = thing.thing
@@ -410,9 +410,9 @@ def _see_standing(
             kind = ObjectKind.ROBOT.value
             near = thing.x * thing.x + thing.y * thing.y <= n.vision.team_range**2
             if near and (lies or low <= n.bodies.waistband <= high):
-                kind = ObjectKind.MATE.value if (slot < TEAM_SIZE) == (own < TEAM_SIZE) else ObjectKind.OPPONENT.value
+                kind = ObjectKind.MATE.value if (slot < _TEAM_SIZE) == (own < _TEAM_SIZE) else ObjectKind.OPPONENT.value
                 if n.vision.numbers:
-                    number = slot % TEAM_SIZE + 1
+                    number = slot % _TEAM_SIZE + 1
         seen = _add(out, seen, kind, number, np.nan, polar)
         out[seen - 1].lying = lies
     return seen
@@ -425,23 +425,23 @@ def _see_landmarks(
     """Lists the landmarks on the ground that are seen after `seen` things."""
     n, frame, cameras, draw = gaze.numbers, gaze.frame, gaze.cameras, gaze.draw
     half, across, up = len(scenery.kind) // 2, n.across, n.up
-    height, farthest = cameras[TOP].z + CAMERA_HEIGHT_MARGIN, n.vision.mark_range
+    height, farthest = cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN, n.vision.mark_range
     for i in range(len(scenery.kind)):
         x, y = into_head(scenery.place[i, 0], scenery.place[i, 1], frame)
         if is_out(x, y, farthest, across, height):
             continue
-        k = BOTTOM
-        if not is_in_view(x, y, 0.0, cameras[BOTTOM], across, up):
-            k = TOP
-            if not is_in_view(x, y, 0.0, cameras[TOP], across, up):
+        k = _BOTTOM
+        if not is_in_view(x, y, 0.0, cameras[_BOTTOM], across, up):
+            k = _TOP
+            if not is_in_view(x, y, 0.0, cameras[_TOP], across, up):
                 continue
-        j = 2 * (FIRST_MARK + i)
+        j = 2 * (_FIRST_MARK + i)
         if uniform_of(draw, j + 1) < n.vision.miss_mark or is_hidden(x, y, 0.0, -1, occluders, cameras[k]):
             continue
         polar = measure(gaze, cameras[k], x, y, 0.0, j)
         turn = scenery.turn[i]
         if not math.isnan(turn):
-            turn = wrap_angle_exactly(turn - frame.heading + n.vision.turn_noise * normal_of(draw, j + TURN_DRAW))
+            turn = wrap_angle_exactly(turn - frame.heading + n.vision.turn_noise * normal_of(draw, j + _TURN_DRAW))
         number = _team_number(i, own, half) if n.vision.names else 0
         seen = _add(out, seen, scenery.kind[i], number, turn, polar)
     return seen
@@ -450,7 +450,7 @@ def _see_landmarks(
 @inlined
 def _team_number(i: int, own: int, half: int) -> int:
     """Which landmark it is, from 1, in the frame of the player's team: for the right one the pitch is turned round."""
-    if own < TEAM_SIZE or i >= 2 * half:
+    if own < _TEAM_SIZE or i >= 2 * half:
         return i + 1
     return (i + half) % (2 * half) + 1
 
@@ -459,16 +459,16 @@ def _team_number(i: int, own: int, half: int) -> int:
 def _see_ghost(gaze: Gaze, out: Records[SightingRecord], seen: int) -> int:
     """Lists perhaps a thing that is not there, at a place in a picture that is on the ground and not too far."""
     n, vision, draw = gaze.numbers, gaze.numbers.vision, gaze.draw
-    chance = uniform_of(draw, GHOST_DRAW)
+    chance = uniform_of(draw, _GHOST_DRAW)
     if chance >= vision.ghost_ball + vision.ghost_robot + vision.ghost_mark:
         return seen
-    camera = gaze.cameras[TOP if uniform_of(draw, GHOST_DRAW + 1) < 0.5 else BOTTOM]
-    across = n.across * (2.0 * uniform_of(draw, GHOST_DRAW + 2) - 1.0)
-    above = n.up * (2.0 * uniform_of(draw, GHOST_DRAW + 3) - 1.0)
+    camera = gaze.cameras[_TOP if uniform_of(draw, _GHOST_DRAW + 1) < 0.5 else _BOTTOM]
+    across = n.across * (2.0 * uniform_of(draw, _GHOST_DRAW + 2) - 1.0)
+    above = n.up * (2.0 * uniform_of(draw, _GHOST_DRAW + 3) - 1.0)
     level, down = camera.cos + camera.sin * above, camera.sin - camera.cos * above
     if down <= 0.05:
         return seen
-    far, which = camera.z / down, uniform_of(draw, GHOST_DRAW + 4)
+    far, which = camera.z / down, uniform_of(draw, _GHOST_DRAW + 4)
     x, y = camera.x + level * far, camera.y + across * far
     if chance < vision.ghost_ball:
         kind, farthest = ObjectKind.BALL.value, vision.ball_range
@@ -482,8 +482,8 @@ def _see_ghost(gaze: Gaze, out: Records[SightingRecord], seen: int) -> int:
         return seen
     turn = np.nan
     if ObjectKind.L_CROSSING <= kind < ObjectKind.X_CROSSING:
-        turn = math.pi * (2.0 * uniform_of(draw, GHOST_DRAW + 6) - 1.0)
-    listed: int = _add(out, seen, kind, 0, turn, measure(gaze, camera, x, y, 0.0, GHOST_DRAW + 5))
+        turn = math.pi * (2.0 * uniform_of(draw, _GHOST_DRAW + 6) - 1.0)
+    listed: int = _add(out, seen, kind, 0, turn, measure(gaze, camera, x, y, 0.0, _GHOST_DRAW + 5))
     return listed
 
 

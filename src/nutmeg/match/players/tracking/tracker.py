@@ -6,7 +6,7 @@
     senses.beliefs[match, slot]                 # a record of `records.BeliefRecord`, for compiled strategies
     senses.tracker.belief(match, slot, time=12.3)       # the same for a player in Python
 
-Players see symbols (`vision`), keep track of themselves, the ball and the others (`batch_filters`), and tell their
+Players see symbols (`vision`), keep track of themselves, the ball and the others (`filters`), and tell their
 team-mates what they believe once a cycle, with messages that may be lost. Nothing here knows the truth: the pose is a
 Kalman filter over odometry and ambiguous landmarks, so it can be wrong, and a player that is pushed around or falls may
 have to look around to find itself again. A player that is put somewhere, by the referee or by its own wish, knows where
@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.records import new_records, record_values
-from nutmeg.match.players.tracking.batch_filters import (
+from nutmeg.match.players.tracking.filters import refresh_belief, share_beliefs, track_all
+from nutmeg.match.players.tracking.records import (
     LandmarkRecord,
     LandmarkTable,
+    LinePart,
     MindRecord,
+    Observations,
     TrackerNumbers,
-    refresh_belief,
-    share_beliefs,
-    track_all,
+    belief_of,
 )
-from nutmeg.match.players.tracking.records import belief_of
 from nutmeg.match.rules.decisions import MovePlayer
 from nutmeg.match.rules.slots import SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, goals_differ, landmarks_of
+from nutmeg.match.worlds.behavioural.sonar import Sonar, sonar_numbers
 from nutmeg.match.worlds.behavioural.vision import Vision
 
 if TYPE_CHECKING:
@@ -49,8 +49,12 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.world import BehaviourWorld
     from nutmeg.model.field import FieldSettings
 
-UNKNOWN_VARIANCE = 100.0
+_UNKNOWN_VARIANCE = 100.0
 """Variance of what is not known, m^2 and rad^2."""
+MAX_DISTANCE_OUTSIDE = 1.0
+"""How far outside the lines players may be, m."""
+_PRIOR_PENALTY = 0.05
+"""What a new pose loses for each metre from where the player believed to be, in landmarks."""
 PLACED_SPREAD = 0.05
 """Deviation of place and heading of a player that was set down, m and rad."""
 
@@ -78,20 +82,11 @@ class Tracker:
         count: int,
     ) -> None:
         self.eyes, self._table = eyes, landmark_table(field)
-        numbers = TrackerNumbers(
-            settings=eyes.tracker,
-            step=BEHAVIOURAL_CYCLE,
-            bearing_noise=math.hypot(eyes.vision.pixel_noise / eyes.cameras.focal, eyes.vision.sway),
-            crossing_noise=eyes.vision.turn_noise,
-            rolling=rolling,
-            damping=damping,
-            apart=1.0 if goals_differ(field) or eyes.vision.names else 0.02,
-            half_length=field.length / 2,
-            half_width=field.width / 2,
-        )
-        self._numbers, self._blank, self._all = record_values(numbers), _blank_mind(ball_radius), np.arange(count)
+        self._numbers = record_values(tracker_numbers(eyes, field, rolling=rolling, damping=damping))
+        self._blank, self._all, self._parts = blank_mind(ball_radius), np.arange(count), new_records(LinePart, 0)
+        self._silence = np.full((count, SLOTS, 2), np.nan)
         self.minds = new_records(MindRecord, count, SLOTS)
-        """(M, 22)."""
+        """(M, 22) what is kept of all players."""
         for match in range(count):
             for slot in range(SLOTS):
                 self.forget(match, slot)
@@ -109,20 +104,25 @@ class Tracker:
 
     def placed(self, match: int, slot: int, pose: Floats) -> None:
         """Tells a player where it has been set down: x, y, heading on the pitch as in `MatchesState`, (3,)."""
-        minds, sign = self.minds[match], side_of_slot(slot).sign
-        belief, filtered = minds["belief"], minds["pose"]
-        belief["x"][slot], belief["y"][slot] = sign * pose[0], sign * pose[1]
-        belief["heading"][slot] = math.remainder(pose[2] if sign > 0 else pose[2] + math.pi, 2.0 * math.pi)
-        for name in ("xx", "yy", "tt"):
-            filtered[name][slot] = PLACED_SPREAD**2
-        for name in ("xy", "xt", "yt", "misfit"):
-            filtered[name][slot] = 0.0
-        refresh_belief(minds, slot)
+        sign = side_of_slot(slot).sign
+        heading = math.remainder(pose[2] if sign > 0 else pose[2] + math.pi, 2.0 * math.pi)
+        place_mind(self.minds[match], slot, (sign * float(pose[0]), sign * float(pose[1]), heading), PLACED_SPREAD)
 
-    def update(self, state: MatchesState, sightings: Sightings, chosen: Ints | None = None) -> None:
-        """Takes a cycle's odometry and sightings, in all matches or only in those chosen (K,)."""
+    def update(
+        self, state: MatchesState, sightings: Sightings, chosen: Ints | None = None, *, sonar: Floats | None = None
+    ) -> None:
+        """Takes a cycle's odometry and observations.
+
+        Args:
+            state: of the world.
+            sightings: what everybody sees.
+            chosen: (K,) matches; all if left out.
+            sonar: (M, 22, 2) distances, m, NaN where nothing answers; if left out, nobody has sonars.
+        """
         rows = self._all if chosen is None else chosen
-        track_all(rows, state.players, sightings.things, sightings.count, self._table, self.minds, self._numbers)
+        heard = self._silence if sonar is None else sonar
+        observed = Observations(sightings.things, sightings.count, heard, self._parts)
+        track_all(rows, state.players, observed, self._table, self.minds, self._numbers)
 
     def hear(self, state: MatchesState, chosen: Ints | None = None) -> None:
         """Lets team-mates tell each other what they believe; messages are lost as the settings say."""
@@ -134,13 +134,42 @@ class Tracker:
         return belief_of(self.beliefs[match, slot : slot + 1], time)
 
 
-def _blank_mind(ball_radius: float) -> MindRecord:
+def tracker_numbers(
+    eyes: EyesSettings, field: FieldSettings, *, rolling: float, damping: float = 0.0
+) -> TrackerNumbers:
+    """The numbers of the filters of a robot with eyes on a field; how a ball slows down: m/s^2, and 1/s."""
+    return TrackerNumbers(
+        settings=eyes.tracker,
+        bearing_noise=math.hypot(eyes.vision.pixel_noise / eyes.cameras.focal, eyes.vision.sway),
+        crossing_noise=eyes.vision.turn_noise,
+        rolling=rolling,
+        damping=damping,
+        apart=1.0 if goals_differ(field) or eyes.vision.names else 0.02,
+        prior_penalty=_PRIOR_PENALTY,
+        reach_x=field.length / 2 + MAX_DISTANCE_OUTSIDE,
+        reach_y=field.width / 2 + MAX_DISTANCE_OUTSIDE,
+        sonar=sonar_numbers(eyes, field),
+    )
+
+
+def place_mind(minds: Records[MindRecord], slot: int, pose: tuple[float, float, float], spread: float) -> None:
+    """Tells one of the players of a match (22,) where it is in its team's frame, to a deviation [m, rad]."""
+    belief, filtered = minds["belief"], minds["pose"]
+    belief["x"][slot], belief["y"][slot], belief["heading"][slot] = pose
+    for name in ("xx", "yy", "tt"):
+        filtered[name][slot] = spread**2
+    for name in ("xy", "xt", "yt", "misfit"):
+        filtered[name][slot] = 0.0
+    refresh_belief(minds, slot)
+
+
+def blank_mind(ball_radius: float) -> MindRecord:
     """The mind of a player that knows nothing."""
     mind = new_records(MindRecord, 1)[0]
     belief, pose, ball = mind.belief, mind.pose, mind.ball
     belief.seen_ago, belief.told_ago = math.inf, math.inf
     belief.upright, belief.ball_height, pose.misfit = True, ball_radius, 1.0
-    pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = UNKNOWN_VARIANCE
+    pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = _UNKNOWN_VARIANCE
     ball.uu = ball.vv = 0.25
     others = belief.others
     others["x"], others["y"], others["age"] = math.nan, math.nan, math.inf
@@ -165,11 +194,11 @@ def landmark_table(field: FieldSettings) -> LandmarkTable:
     landmarks = new_records(LandmarkRecord, len(rows))
     for row, (_, *numbers) in enumerate(rows):
         landmarks[row] = tuple(numbers)
-    return LandmarkTable(landmarks, first.astype(np.int64))
+    return LandmarkTable(landmarks, first.astype(np.int64), np.array(field.lines(), float).reshape(-1, 4))
 
 
 class SymbolicSenses:
-    """The senses of everybody in a world: symbolic vision, and the tracker that is fed with it.
+    """The senses of everybody in a world: symbolic vision and sonar, and the tracker that is fed with them.
 
     Args:
         eyes: settings.
@@ -180,6 +209,7 @@ class SymbolicSenses:
         self.eyes, self._world = eyes, world
         ball, radius, count = world.settings[0].ball, world.ball_radius, world.count
         self.vision = Vision(eyes, world.field, ball_radius=radius, count=count)
+        self.sonar = Sonar(eyes, world.field, count=count)
         self.tracker = Tracker(
             eyes, world.field, ball_radius=radius, rolling=ball.deceleration, damping=ball.damping, count=count
         )
@@ -197,7 +227,7 @@ class SymbolicSenses:
     def update(self, chosen: Ints) -> None:
         """Lets everybody in some matches (K,) look, think and talk."""
         state = self._world.state
-        self.tracker.update(state, self.vision.see(state, chosen), chosen)
+        self.tracker.update(state, self.vision.see(state, chosen), chosen, sonar=self.sonar.listen(state, chosen))
         self.tracker.hear(state, chosen)
 
     # ---- what happens to players

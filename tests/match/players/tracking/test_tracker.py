@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from nutmeg.base.records import new_records
-from nutmeg.match.players.tracking.batch_tracker import Tracker, landmark_table
+from nutmeg.match.players.belief import Others
+from nutmeg.match.players.tracking.tracker import Tracker, landmark_table
 from nutmeg.match.worlds.behavioural.eyes import EyesSettings, load_eyes
-from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of
+from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
 from nutmeg.match.worlds.behavioural.vision import SightingRecord, Sightings, Vision
 from nutmeg.model.field import load_field
@@ -257,3 +259,64 @@ def test_the_right_team_knows_its_place_in_its_own_frame() -> None:
     me = tracker.belief(0, 13, time=0.0).me
     assert (me.x, me.y) == (-2.0, -1.0)
     assert me.heading == pytest.approx(0.0)
+
+
+def listening(pose: tuple[float, float, float], *others: tuple[float, float, float]) -> tuple[Stroll, Sonar]:
+    """A player that looks away to the side, others on the other team, and its sonars."""
+    stroll = Stroll(1)
+    s = stroll.state
+    s.present[:] = False
+    s.present[0, [0, *range(11, 11 + len(others))]] = True
+    s.pose[0, 0], s.head[0, 0] = pose, (1.9, 0.0)
+    for slot, other in enumerate(others, 11):
+        s.pose[0, slot] = other
+    stroll.tracker.placed(0, 0, s.pose[0, 0])
+    return stroll, Sonar(stroll.eyes, FIELD, count=1)
+
+
+def listen(stroll: Stroll, sonar: Sonar, cycles: int) -> Others:
+    for _ in range(cycles):
+        stroll.state.cycle[:] += 1
+        seen = stroll.vision.see(stroll.state)
+        stroll.tracker.update(stroll.state, seen, sonar=sonar.listen(stroll.state))
+    return stroll.tracker.belief(0, 0, time=1.0).opponents
+
+
+@pytest.mark.parametrize("place", [(0.5, 0.18), (0.5, -0.18), (0.6, 0.0)])
+def test_a_robot_that_is_heard_and_not_seen_becomes_a_track(place: tuple[float, float]) -> None:
+    stroll, sonar = listening((0.0, 0.0, 0.0), (*place, 0.0))
+    opponents = listen(stroll, sonar, 3)
+    (known,) = np.flatnonzero(opponents.ages < 0.2)
+    np.testing.assert_allclose(opponents.places[known], place, atol=0.1)
+
+
+def test_a_robot_that_comes_near_out_of_sight_is_where_the_sonars_say() -> None:
+    stroll, sonar = listening((0.0, 0.0, 0.0), (0.7, 0.05, math.pi))
+    listen(stroll, sonar, 3)
+    for x in np.linspace(0.7, 0.4, 15):
+        stroll.state.pose[0, 11, 0] = x
+        opponents = listen(stroll, sonar, 1)
+    (known,) = np.flatnonzero(opponents.ages < 0.2)
+    np.testing.assert_allclose(opponents.places[known], [0.4, 0.05], atol=0.07)
+
+
+def test_a_robot_that_has_left_while_nobody_looked_is_forgotten() -> None:
+    stroll, sonar = listening((0.0, 0.0, 0.0), (0.6, 0.2, 0.0))
+    assert (listen(stroll, sonar, 3).ages < 0.2).sum() == 1
+    stroll.state.pose[0, 11] = 2.5, 1.5, 0.0
+    assert (listen(stroll, sonar, 8).ages >= stroll.eyes.tracker.others_memory).all()
+
+
+def test_a_goal_post_that_answers_is_no_robot() -> None:
+    post = goal_posts_of(FIELD)[3]
+    stroll, sonar = listening((float(post[0]) - 0.5, float(post[1]) - 0.18, 0.0))
+    assert np.isfinite(sonar.listen(stroll.state)[0, 0]).any()
+    assert np.isinf(listen(stroll, sonar, 5).ages).all()
+
+
+def test_a_player_that_does_not_use_its_sonars_hears_nothing() -> None:
+    stroll, sonar = listening((0.0, 0.0, 0.0), (0.6, 0.0, 0.0))
+    eyes = replace(stroll.eyes, tracker=replace(stroll.eyes.tracker, uses_sonar=False))
+    stroll.tracker = Tracker(eyes, FIELD, ball_radius=0.0325, rolling=0.25, count=1)
+    stroll.tracker.placed(0, 0, stroll.state.pose[0, 0])
+    assert np.isinf(listen(stroll, sonar, 3).ages).all()

@@ -1,0 +1,595 @@
+"""The filters of a player's tracker, compiled: own pose, ball and other players, for one player or for thousands.
+
+All worlds fill the same `MindRecord` with the same functions. Each has an input stage that turns what its players
+observe into a `Motion` (odometry and how far it is trusted), sightings on the ground (`vision.SightingRecord`: kind,
+distance and bearing from the player, and their errors) and parts of lines (`LinePart`):
+
+- the behavioural world's vision makes sightings itself, for M matches at once (`track_all`);
+- `league_sight` levels the polar coordinates of the 3D simulation league by its estimate of tilt and height
+  (`track_one`);
+- `perception` finds sightings and points on lines in camera pictures (`track_one`).
+
+**Ball**: place and velocity with their covariance in the frame of the odometer, in which walking and corrections of the
+pose do not move it.
+
+**Other players**: sightings without numbers become tracks, one for each known player. A robot that is seen belongs to
+the nearest track of its team, if that is near enough for the time since it was seen; otherwise to a free row: one never
+used, or the one that was not seen for longest. So rows of opponents are players, but not their numbers, unless eyes
+recognise numbers; team-mates tell theirs (`share_beliefs`, `hear_mate`).
+
+Beliefs are in the frame in which landmarks are given: that of the player's own team. Metres, seconds, radians.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
+from nutmeg.base.kernels import inlined, kernel, unchecked
+from nutmeg.match.players.tracking.localisation import (
+    PitchView,
+    Symmetric,
+    inverse,
+    is_lost,
+    localise,
+    polar_covariance,
+    walk,
+)
+from nutmeg.match.players.tracking.records import Motion
+from nutmeg.match.rules.book import MAX_PLAYERS
+from nutmeg.match.rules.slots import SLOTS
+from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
+from nutmeg.match.worlds.behavioural.random import VOICES, uniform
+from nutmeg.match.worlds.behavioural.sonar import LEFT_SONAR, echo
+from nutmeg.match.worlds.behavioural.state import Posture
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.base.records import Records
+    from nutmeg.match.players.tracking.records import (
+        BallFilter,
+        BeliefRecord,
+        LandmarkTable,
+        LinePart,
+        MindRecord,
+        Observations,
+        OtherRecord,
+        TrackerNumbers,
+    )
+    from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
+    from nutmeg.match.worlds.behavioural.sonar import SonarNumbers
+    from nutmeg.match.worlds.behavioural.state import Ball, Player
+    from nutmeg.match.worlds.behavioural.vision import SightingRecord
+
+_FOUND_BALL_SPEED = 0.5
+"""Deviation of the velocity of a ball that is found, m/s."""
+_MAX_KICKS = 4.0
+"""A ball that would be so many times as fast as the deviation of kicks was put elsewhere."""
+_LOST_BALL_DRIFT = 0.1
+"""How fast the variance of the place of a ball grows that was lost, m^2/s."""
+_LOST_BALL_SLOWING = 7.0
+"""How fast a ball that was lost is believed to come to rest, 1/s."""
+_BALL_FLOOR = 2.5e-5
+"""Least variance of a sighting of the ball, m^2."""
+_MIN_ROBOT_SPREAD = 0.05
+"""What no place of a robot is known better than, m."""
+_JUST_SEEN_AGE = 1e-9
+"""Age of a player that was seen in this very cycle, s."""
+_MAX_SONAR_TRACK_DISTANCE = 2.0
+"""Tracks farther away explain no answer of a sonar, m."""
+_SAME_ECHO_DISTANCE = 0.15
+"""Two sonars that tell distances nearer to each other than this answer for the same thing, m."""
+_MIN_SILENT_AGE = 0.5
+"""A player that was seen or told so lately is believed to be there although no sonar answers, s."""
+_SONAR_SPREAD = 0.1
+"""Deviation of the place of a robot that a sonar tells of, m: its distance is known well, its direction is not."""
+_POST_TOLERANCE = 0.15
+"""A post explains an answer that differs by less from what is expected of it, m."""
+_MAX_TOLD_BALL_AGE = 0.35
+"""Players do not tell of balls that they saw longer ago, s."""
+_MAX_TOLD_SPREAD = 1.0
+"""A player that is less sure of its own place tells nothing, m."""
+_TOLD_BALL_SPEED = 0.5
+"""Deviation of the velocity of a ball that a team-mate tells of, m/s."""
+
+
+# ---- a cycle
+
+
+@unchecked
+def track_all(
+    chosen: Ints,
+    players: Records[Records[Player]],
+    observed: Observations,
+    table: LandmarkTable,
+    minds: Records[Records[MindRecord]],
+    settings: Records[TrackerNumbers],
+) -> None:
+    """Takes a cycle's odometry and observations of all players of the matches `chosen` into their minds (M, 22).
+
+    Args:
+        chosen: (K,) matches.
+        players: (M, 22).
+        observed: what they see and hear.
+        table: landmarks of the pitch.
+        minds: (M, 22), written.
+        settings: (1,) numbers of the tracker.
+    """
+    numbers = settings[0]
+    for m in chosen:
+        for s in range(SLOTS):
+            player = players[m][s]
+            if not player.present:
+                continue
+            mind, own = minds[m][s], s % MAX_PLAYERS
+            mind.belief.upright = player.posture <= Posture.KICKING
+            ahead, left, turn = player.odometry_ahead, player.odometry_left, player.odometry_turn
+            kicks = player.posture == Posture.KICKING
+            _move(mind, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
+            view = PitchView(observed.things[m][s][: observed.counts[m, s]], observed.parts, table)
+            _see(mind, own, view, numbers)
+            if numbers.settings.uses_sonar:
+                _hear_sonar(mind.belief, own, observed.sonar[m, s], table, numbers)
+            _update_belief(mind, own)
+
+
+@unchecked
+def track_one(
+    minds: Records[MindRecord],
+    own: int,
+    motion: Motion,
+    seen: Records[SightingRecord],
+    parts: Records[LinePart],
+    table: LandmarkTable,
+    settings: Records[TrackerNumbers],
+) -> bool:
+    """Takes a cycle of one player into its mind (1,): its odometry, and what it sees; whether it knows where it is.
+
+    Args:
+        minds: (1,), written.
+        own: the player's number less 1; -1 while it is not known.
+        motion: odometry.
+        seen: (K,) sightings.
+        parts: (L,) of lines.
+        table: landmarks and lines of the pitch.
+        settings: (1,) numbers of the tracker.
+    """
+    _move(minds[0], motion, settings[0])
+    _see(minds[0], own, PitchView(seen, parts, table), settings[0])
+    _update_belief(minds[0], own)
+    belief, numbers = minds[0].belief, settings[0]
+    inside: bool = abs(belief.x) < numbers.reach_x and abs(belief.y) < numbers.reach_y
+    return inside and not is_lost(minds[0], numbers.settings)
+
+
+@unchecked
+def walk_one(
+    minds: Records[MindRecord],
+    own: int,
+    odometry: Floats,
+    sonar: Floats,
+    table: LandmarkTable,
+    settings: Records[TrackerNumbers],
+) -> None:
+    """Moves one player of the behavioural world (1,), which its belief says to be upright or not.
+
+    Args:
+        minds: (1,), written.
+        own: the player's number less 1; -1 while it is not known.
+        odometry: (3,) ahead, left [m], turned left [rad].
+        sonar: (2,) distances to the left and to the right, m; NaN where nothing answers.
+        table: landmarks of the pitch.
+        settings: (1,) numbers of the tracker.
+    """
+    mind, numbers, kicks = minds[0], settings[0], False
+    ahead, left, turn = odometry[0], odometry[1], odometry[2]
+    _move(mind, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
+    if numbers.settings.uses_sonar:
+        _hear_sonar(mind.belief, own, sonar, table, numbers)
+    _update_belief(mind, own)
+
+
+@inlined
+def _odometry(ahead: float, left: float, turn: float, upright: bool, kicks: bool, settings: TrackerSettings) -> Motion:
+    """The motion of a player of the behavioural world: ahead, left [m], turned left [rad]; whether it kicks."""
+    move, around, slip = settings.fallen_noise, settings.fallen_turn_noise, settings.slip_fallen
+    if upright:
+        way = math.sqrt(ahead * ahead + left * left)
+        move, around = (
+            settings.move_noise + settings.move_share * way,
+            settings.turn_noise + settings.turn_share * abs(turn),
+        )
+        slip = settings.slip_floor + settings.slip_share * way / BEHAVIOURAL_CYCLE
+    push = settings.kick_speed if kicks else settings.ball_push
+    return Motion(BEHAVIOURAL_CYCLE, ahead, left, turn, move * move, around * around, slip, push * push)
+
+
+@inlined
+def _move(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
+    """Lets a cycle pass: the player walks, the ball rolls, and what is known of others grows older."""
+    walk(mind, motion, numbers.settings.slip_time)
+    _roll(mind, motion, numbers)
+    for k in range(2 * MAX_PLAYERS):
+        mind.belief.others[k].age += motion.step
+
+
+@inlined
+def _see(mind: MindRecord, own: int, view: PitchView, numbers: TrackerNumbers) -> None:
+    """Takes what is seen: landmarks and lines, then, from the corrected pose, the ball and other players."""
+    localise(mind, view, numbers)
+    for i in range(len(view.seen)):
+        if view.seen[i].kind == ObjectKind.BALL:
+            _see_ball(mind, view.seen[i], numbers)
+            break
+    # A player that does not know where it is cannot say where others are.
+    if not is_lost(mind, numbers.settings):
+        _see_robots(mind.belief, own, view.seen, numbers.settings)
+
+
+@kernel
+def refresh_belief(minds: Records[MindRecord], slot: int) -> None:
+    """Brings the belief of one of the players of a match (22,) up to date, for callers in Python."""
+    _update_belief(minds[slot], slot % MAX_PLAYERS)
+
+
+@inlined
+def _update_belief(mind: MindRecord, own: int) -> None:
+    """Writes what follows from the filters to the belief: spreads, the ball on the pitch, the player among mates."""
+    belief, pose, ball = mind.belief, mind.pose, mind.ball
+    belief.spread = math.sqrt(0.5 * (pose.xx + pose.yy))
+    belief.heading_spread = math.sqrt(pose.tt)
+    turn = belief.heading - pose.odometer_heading
+    c, s = math.cos(turn), math.sin(turn)
+    dx, dy = ball.x - pose.odometer_x, ball.y - pose.odometer_y
+    belief.ball_x, belief.ball_y = belief.x + c * dx - s * dy, belief.y + s * dx + c * dy
+    belief.ball_vx, belief.ball_vy = c * ball.u - s * ball.v, s * ball.u + c * ball.v
+    belief.ball_spread = math.sqrt(0.5 * (ball.xx + ball.yy))
+    if own >= 0:
+        me = belief.others[own]
+        me.x, me.y, me.age, me.lies = belief.x, belief.y, 0.0, not belief.upright
+
+
+# ---- the ball
+
+
+@inlined
+def _roll(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
+    """Lets the ball roll for a cycle, and time pass for it."""
+    belief, ball = mind.belief, mind.ball
+    dt, u, v = motion.step, ball.u, ball.v
+    belief.seen_ago += dt
+    belief.told_ago += dt
+    speed = math.sqrt(u * u + v * v)
+    if speed > 1e-6:
+        slower = max(0.0, math.exp(-numbers.damping * dt) - numbers.rolling * dt / speed)
+        ball.x += 0.5 * (1.0 + slower) * dt * u
+        ball.y += 0.5 * (1.0 + slower) * dt * v
+        ball.u, ball.v = slower * u, slower * v
+    if belief.seen_ago > numbers.settings.ball_memory:
+        # Nobody knows what has become of it: it is believed to come to rest, ever less surely.
+        keep, drift = math.exp(-_LOST_BALL_SLOWING * dt), _LOST_BALL_DRIFT * dt
+        ball.u, ball.v = keep * ball.u, keep * ball.v
+        ball.xx += drift
+        ball.yy += drift
+        return
+    walked = motion.place_variance + numbers.settings.ball_sway**2
+    ball.xx += dt * (2.0 * ball.xu + dt * ball.uu) + walked
+    ball.xy += dt * (ball.xv + ball.yu + dt * ball.uv)
+    ball.yy += dt * (2.0 * ball.yv + dt * ball.vv) + walked
+    ball.xu += dt * ball.uu
+    ball.xv += dt * ball.uv
+    ball.yu += dt * ball.uv
+    ball.yv += dt * ball.vv
+    # A kicked ball slides, and slows down faster, before it rolls: its speed is less sure along its way.
+    slide = numbers.settings.ball_slide * dt
+    ball.uu += motion.push + slide * u * u
+    ball.uv += slide * u * v
+    ball.vv += motion.push + slide * v * v
+
+
+@inlined
+def _see_ball(mind: MindRecord, sighting: SightingRecord, numbers: TrackerNumbers) -> None:
+    """Takes a sighting of the ball into its filter."""
+    belief, pose, ball, settings = mind.belief, mind.pose, mind.ball, numbers.settings
+    distance, far = sighting.distance, sighting.spread
+    way = pose.odometer_heading + sighting.bearing
+    ux, uy = math.cos(way), math.sin(way)
+    bx, by = pose.odometer_x + distance * ux, pose.odometer_y + distance * uy
+    along, across = far * far + _BALL_FLOOR, (distance * numbers.bearing_noise) ** 2 + _BALL_FLOOR
+    noise = polar_covariance(along, across, ux, uy)
+    ex, ey = bx - ball.x, by - ball.y
+    information = inverse(ball.xx + noise.xx, ball.xy + noise.xy, ball.yy + noise.yy)
+    off = information.xx * ex * ex + 2.0 * information.xy * ex * ey + information.yy * ey * ey
+    if off > settings.ball_gate:
+        # The first sightings far off may be false ones; then it is a ball that was kicked or put elsewhere.
+        ball.surprises += 1
+        lost = belief.seen_ago > settings.ball_memory
+        if ball.surprises <= settings.ball_doubts and not lost:
+            return
+        reach = _MAX_KICKS * settings.kick_speed * belief.seen_ago + 5.0 * math.sqrt(ball.xx + ball.yy)
+        if lost or ball.surprises > 1 or math.sqrt(ex * ex + ey * ey) > reach:
+            _find_ball(ball, bx, by, noise, _FOUND_BALL_SPEED if lost else settings.kick_speed)
+            belief.seen_ago = 0.0
+            return
+        # It was kicked at some moment since it was seen last, with any velocity.
+        speed = settings.kick_speed * settings.kick_speed
+        ball.uu += speed
+        ball.vv += speed
+        ball.xx += speed * belief.seen_ago * belief.seen_ago
+        ball.yy += speed * belief.seen_ago * belief.seen_ago
+        ball.xu += speed * belief.seen_ago
+        ball.yv += speed * belief.seen_ago
+    ball.surprises, belief.seen_ago = 0, 0.0
+    before_x, before_y = ball.x, ball.y
+    _take_ball(ball, ux, uy, ux * ex + uy * ey, along)
+    ex -= ball.x - before_x
+    ey -= ball.y - before_y
+    _take_ball(ball, -uy, ux, ux * ey - uy * ex, across)
+
+
+@inlined
+def _take_ball(ball: BallFilter, hx: float, hy: float, residual: float, variance: float) -> None:
+    """One measured number of the ball's place, along the direction (hx, hy)."""
+    gx, gy = ball.xx * hx + ball.xy * hy, ball.xy * hx + ball.yy * hy
+    gu, gv = ball.xu * hx + ball.yu * hy, ball.xv * hx + ball.yv * hy
+    share = 1.0 / (hx * gx + hy * gy + variance)
+    gain = share * residual
+    ball.x, ball.y, ball.u, ball.v = ball.x + gx * gain, ball.y + gy * gain, ball.u + gu * gain, ball.v + gv * gain
+    ball.xx, ball.xy, ball.yy = ball.xx - gx * gx * share, ball.xy - gx * gy * share, ball.yy - gy * gy * share
+    ball.xu, ball.xv = ball.xu - gx * gu * share, ball.xv - gx * gv * share
+    ball.yu, ball.yv = ball.yu - gy * gu * share, ball.yv - gy * gv * share
+    ball.uu, ball.uv, ball.vv = ball.uu - gu * gu * share, ball.uv - gu * gv * share, ball.vv - gv * gv * share
+
+
+@inlined
+def _find_ball(ball: BallFilter, x: float, y: float, place: Symmetric, speed: float) -> None:
+    """Puts the ball at a place in the odometer's frame, with an unknown velocity of that size."""
+    ball.x, ball.y, ball.u, ball.v = x, y, 0.0, 0.0
+    ball.xx, ball.xy, ball.yy, ball.uv = place.xx, place.xy, place.yy, 0.0
+    ball.xu, ball.xv, ball.yu, ball.yv = 0.0, 0.0, 0.0, 0.0
+    ball.uu, ball.vv = speed * speed, speed * speed
+    ball.surprises = 0
+
+
+@kernel
+def lose_ball(minds: Records[MindRecord], spread: float) -> None:
+    """The ball of a player (1,) is not where it should be: it lies somewhere around there, with a deviation, m."""
+    ball = minds[0].ball
+    _find_ball(ball, ball.x, ball.y, Symmetric(spread * spread, 0.0, spread * spread), _FOUND_BALL_SPEED)
+
+
+# ---- other players
+
+
+@kernel
+def _see_robots(belief: BeliefRecord, own: int, seen: Records[SightingRecord], settings: TrackerSettings) -> None:
+    """Takes the robots that are seen into a belief; `own` is the player's number less 1."""
+    for i in range(len(seen)):
+        sighting = seen[i]
+        if not ObjectKind.MATE <= sighting.kind <= ObjectKind.ROBOT:
+            continue
+        way = belief.heading + sighting.bearing
+        x, y = belief.x + sighting.distance * math.cos(way), belief.y + sighting.distance * math.sin(way)
+        if sighting.number > 0:
+            track = sighting.number - 1 + (0 if sighting.kind == ObjectKind.MATE else MAX_PLAYERS)
+        else:
+            track = _nearest_track(belief, own, sighting.kind, x, y, settings)
+        if track < 0 or track == own:
+            continue
+        _move_track(belief.others[track], x, y, sighting.spread, settings.others_drift)
+        belief.others[track].lies = sighting.lying
+
+
+@kernel
+def _nearest_track(belief: BeliefRecord, own: int, kind: int, x: float, y: float, settings: TrackerSettings) -> int:
+    """The track of a robot at a place: the nearest, or a free one; -1 if there is none."""
+    first = MAX_PLAYERS if kind == ObjectKind.OPPONENT else 0
+    last = MAX_PLAYERS if kind == ObjectKind.MATE else 2 * MAX_PLAYERS
+    best, nearest, free, oldest = -1, math.inf, -1, settings.others_memory
+    for k in range(first, last):
+        other = belief.others[k]
+        age = other.age
+        if k == own or age < _JUST_SEEN_AGE:
+            continue
+        # A robot whose colour is not seen takes a free row of the opponents: mates tell where they are.
+        if age > oldest and (k >= MAX_PLAYERS or kind == ObjectKind.MATE):
+            free, oldest = k, age
+        if age == math.inf:
+            continue
+        gate = settings.others_gate + settings.others_drift * min(age, settings.others_memory)
+        far = math.hypot(other.x - x, other.y - y) - gate
+        if far < min(nearest, 0.0):
+            best, nearest = k, far
+    return best if best >= 0 else free
+
+
+@kernel
+def _move_track(other: OtherRecord, x: float, y: float, spread: float, drift: float) -> None:
+    """Moves a track towards where it is seen, by the share of its error in the error of both."""
+    if other.age < math.inf:
+        seen = spread * spread + _MIN_ROBOT_SPREAD**2
+        known = _MIN_ROBOT_SPREAD**2 + 0.02 + (drift * other.age) ** 2
+        share = known / (known + seen)
+        other.x += share * (x - other.x)
+        other.y += share * (y - other.y)
+    else:
+        other.x, other.y = x, y
+    other.age = 0.0
+
+
+@kernel
+def _hear_sonar(belief: BeliefRecord, own: int, answers: Floats, table: LandmarkTable, numbers: TrackerNumbers) -> None:
+    """Corrects the tracks of robots before the player by its two sonars (2,), m; NaN where nothing answers."""
+    sonar = numbers.sonar
+    if sonar.robot_radius <= 0.0 or not belief.upright:
+        return
+    left, right = answers[LEFT_SONAR], answers[1 - LEFT_SONAR]
+    if abs(left - right) < _SAME_ECHO_DISTANCE:
+        # Both answer for what is straight ahead, between their cones.
+        _hear_echo(belief, own, belief.heading, sonar.angle - sonar.half_opening, min(left, right), table, numbers)
+        return
+    for side in range(2):
+        way = belief.heading + (sonar.angle if side == LEFT_SONAR else -sonar.angle)
+        if math.isnan(answers[side]):
+            _hear_silence(belief, own, way, numbers)
+        else:
+            _hear_echo(belief, own, way, sonar.half_opening, answers[side], table, numbers)
+
+
+@kernel
+def _hear_silence(belief: BeliefRecord, own: int, way: float, numbers: TrackerNumbers) -> None:
+    """Silence where a robot that stands should answer says that it has left."""
+    sonar, settings, c, s = numbers.sonar, numbers.settings, math.cos(way), math.sin(way)
+    for k in range(2 * MAX_PLAYERS):
+        other = belief.others[k]
+        dx, dy = other.x - belief.x, other.y - belief.y
+        if k == own or other.lies or other.age < _MIN_SILENT_AGE:
+            continue
+        # Only what is well inside the cone must answer; nothing is nearer than NaN.
+        if dx * dx + dy * dy < sonar.settings.farthest * sonar.settings.farthest:
+            expected = echo(c * dx + s * dy, c * dy - s * dx, 0.5 * sonar.robot_radius, 0.5 * sonar.half_opening)
+            if expected < sonar.settings.farthest - sonar.robot_radius:
+                other.age = max(other.age, settings.others_memory)
+
+
+@kernel
+def _hear_echo(
+    belief: BeliefRecord,
+    own: int,
+    way: float,
+    half: float,
+    answer: float,
+    table: LandmarkTable,
+    numbers: TrackerNumbers,
+) -> None:
+    """Moves the track that explains an answer best to its distance, within `half` of a direction, rad.
+
+    Where no robot and no post is believed that explains it, a robot is there that was not known.
+    """
+    sonar, settings, c, s = numbers.sonar, numbers.settings, math.cos(way), math.sin(way)
+    best, nearest, best_off, far = -1, math.inf, 0.0, answer + sonar.robot_radius
+    for k in range(2 * MAX_PLAYERS):
+        other = belief.others[k]
+        dx, dy = other.x - belief.x, other.y - belief.y
+        # A player that lies is too low to answer.
+        if k == own or other.lies or not dx * dx + dy * dy < _MAX_SONAR_TRACK_DISTANCE**2:
+            continue
+        ahead, left = c * dx + s * dy, c * dy - s * dx
+        off = min(max(math.atan2(left, ahead), -half), half)
+        away = math.hypot(far * math.cos(off) - ahead, far * math.sin(off) - left)
+        if away < min(nearest, settings.others_gate + settings.others_drift * min(other.age, settings.others_memory)):
+            best, nearest, best_off = k, away, off
+    if best < 0 and not _is_post(belief, c, s, answer, table, sonar):
+        best = _nearest_track(belief, own, ObjectKind.ROBOT, belief.x + far * c, belief.y + far * s, settings)
+    # Cameras tell directions better than sonars do.
+    if best >= 0 and belief.others[best].age > _JUST_SEEN_AGE:
+        x, y = belief.x + far * math.cos(way + best_off), belief.y + far * math.sin(way + best_off)
+        _move_track(belief.others[best], x, y, _SONAR_SPREAD, settings.others_drift)
+
+
+@kernel
+def _is_post(
+    belief: BeliefRecord, c: float, s: float, answer: float, table: LandmarkTable, sonar: SonarNumbers
+) -> bool:
+    """Whether a post explains the answer of a sonar that looks along (c, s)."""
+    for k in range(table.first[ObjectKind.POST], table.first[ObjectKind.POST + 1]):
+        dx, dy = table.landmarks[k].x - belief.x, table.landmarks[k].y - belief.y
+        expected = echo(c * dx + s * dy, c * dy - s * dx, sonar.post_radius + belief.spread, 2.0 * sonar.half_opening)
+        if abs(expected - answer) < _POST_TOLERANCE + 2.0 * belief.spread:
+            return True
+    return False
+
+
+# ---- messages between team-mates
+
+
+@kernel
+def arrives(seed: np.uint64, cycle: int, speaker: int, listener: int, loss: float) -> bool:
+    """Whether a message of a cycle arrives, by slots; each is lost with a set probability, for each listener anew."""
+    luck: bool = uniform(seed, cycle, listener, VOICES, speaker) >= loss
+    return luck
+
+
+@kernel
+def share_beliefs(
+    chosen: Ints,
+    players: Records[Records[Player]],
+    balls: Records[Ball],
+    minds: Records[Records[MindRecord]],
+    loss: float,
+    patience: float,
+) -> None:
+    """Lets team-mates of the matches `chosen` (K,) tell each other what they believe: changes minds (M, 22).
+
+    Once a cycle every player tells its team-mates where it is and where it sees the ball, as NaOISIS's robots share a
+    structure of beliefs (seed 002, section 3.3). A player that has not seen the ball for `patience` seconds believes
+    the best message about it.
+    """
+    for m in chosen:
+        present, ball = players[m], balls[m]
+        for s in range(SLOTS):
+            if not present[s].present:
+                continue
+            mind, first, teller, least = minds[m][s], s - s % MAX_PLAYERS, -1, math.inf
+            for k in range(first, first + MAX_PLAYERS):
+                told = minds[m][k].belief
+                if k == s or not present[k].present or told.spread > _MAX_TOLD_SPREAD:
+                    continue
+                if not arrives(ball.seed, ball.cycle, k, s, loss):
+                    continue
+                mate = mind.belief.others[k - first]
+                mate.x, mate.y, mate.age, mate.lies = told.x, told.y, 0.0, not told.upright
+                variance = _told_ball_variance(told)
+                if variance < least:
+                    teller, least = k, variance
+            if teller >= 0:
+                told = minds[m][teller].belief
+                mind.belief.told_ago = told.seen_ago
+                if mind.belief.seen_ago > patience:
+                    _believe_told_ball(mind, told.ball_x, told.ball_y, told.ball_vx, told.ball_vy, least)
+                    _update_belief(mind, s - first)
+
+
+@kernel
+def _told_ball_variance(told: BeliefRecord) -> float:
+    """Variance of the place of the ball that a player tells, on the pitch; inf if it does not see it."""
+    if told.seen_ago > _MAX_TOLD_BALL_AGE:
+        return math.inf
+    far = math.hypot(told.ball_x - told.x, told.ball_y - told.y)
+    variance: float = told.ball_spread**2 + told.spread**2 + (far * told.heading_spread) ** 2
+    return variance
+
+
+@kernel
+def hear_mate(minds: Records[MindRecord], row: int, x: float, y: float, age: float) -> None:
+    """A team-mate in a row of the belief (1,) told where it stood some time ago, s; what was seen since is better."""
+    mate = minds[0].belief.others[row]
+    if age < mate.age:
+        mate.x, mate.y, mate.age = x, y, age
+
+
+@kernel
+def hear_ball(
+    minds: Records[MindRecord], x: float, y: float, age: float, spread: float, settings: Records[TrackerNumbers]
+) -> None:
+    """A team-mate of a player (1,) saw the ball at a place some time ago, s, with a deviation, m."""
+    mind = minds[0]
+    mind.belief.told_ago = min(mind.belief.told_ago, age)
+    if mind.belief.seen_ago > settings[0].settings.ball_told:
+        _believe_told_ball(mind, x, y, 0.0, 0.0, spread * spread)
+
+
+@kernel
+def _believe_told_ball(mind: MindRecord, x: float, y: float, vx: float, vy: float, variance: float) -> None:
+    """Puts the ball into a mind where another one has it on the pitch, with its velocity."""
+    belief, pose, ball = mind.belief, mind.pose, mind.ball
+    turn = pose.odometer_heading - belief.heading
+    c, s = math.cos(turn), math.sin(turn)
+    dx, dy = x - belief.x, y - belief.y
+    variance += belief.spread**2 + (dx * dx + dy * dy) * belief.heading_spread**2
+    place = Symmetric(variance, 0.0, variance)
+    _find_ball(ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, _TOLD_BALL_SPEED)
+    ball.u, ball.v = c * vx - s * vy, s * vx + c * vy
