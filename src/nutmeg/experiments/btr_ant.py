@@ -17,14 +17,18 @@ Each hidden reality is met in several ways (`WAYS`), all with 13 iterations of 1
 
     answer = run(Path("runs/btr-ant"), Settings(quick=True, seed=1))
     answer["families"]["lengths"]["ways"]["paper"]["error"]
+
+`Efforts` (`nutmeg reproduce btr-efforts`) asks whether Back-to-Reality is ever worse than no identification: hidden
+bodies of both families at three efforts, beside the same search without identification and with the same trials.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +36,7 @@ import numpy as np
 
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError, UnknownNameError, suggestion
-from nutmeg.base.journal import write_json
+from nutmeg.base.journal import read_lines, write_json
 from nutmeg.experiments.experiment import (
     Cell,
     Claim,
@@ -41,8 +45,12 @@ from nutmeg.experiments.experiment import (
     Goal,
     Progress,
     ResultTable,
+    SeedJob,
     claim_notes,
+    decimal,
+    finish_jobs,
     goal_notes,
+    goals_of,
     silent,
     text,
 )
@@ -56,6 +64,7 @@ from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
+from nutmeg.reality.realities.log import REALITY_LOG
 from nutmeg.reality.realities.settings import RealitySettings
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
 from nutmeg.search import (
@@ -347,6 +356,8 @@ def way_settings(improved: BtrSettings, way: str) -> BtrSettings:
         return on_true_body(improved)
     if way == "no identification":
         return without_identification(improved)
+    if way == "same trials":
+        return replace(improved, mode="none", transfer=TransferSettings(trials=improved.transfer.trials))
     if way == "reality alone":
         return replace(improved, mode="reality")
     # 60 % of the population (trials=None), by fitness; only this iteration's trials; the best candidate.
@@ -684,3 +695,136 @@ def _summary(rows: Sequence[Learned]) -> dict[str, dict[str, Any]]:
             "cpu_seconds": [row.cpu_seconds for row in found],
         }
     return answer
+
+
+# How Back-to-Reality does at several efforts, beside the same search without identification.
+
+
+COMPARED_WAYS = ("improved", "paper", "same trials", "reality alone")
+"""`same trials` is the search on the body as drawn with as many trials in reality, of which the best is handed over."""
+
+
+def effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict[str, Any]:
+    """One way in one reality at one effort: what is handed over, and the best so far after each trial in reality."""
+    chosen = next(one for one in FAMILIES if one.name == family)
+    hidden = chosen.draw(np.random.default_rng([seed, FAMILIES.index(chosen)]))
+    improved = improved_settings(chosen, hidden, (), EFFORTS[effort], seed=seed)
+    folder = out / effort / family / f"seed-{seed:02d}" / way.replace(" ", "-")
+    begun = time.process_time()
+    result = _run(way_settings(improved, way), folder, 1, f"{effort}, {family}, seed {seed}, {way}", silent)
+    real = [line["fitness"] for line in read_lines(folder / REALITY_LOG) if line.get("fitness") is not None]
+    return {
+        "handed_over": result.fitness,
+        "champion": result.champion_fitness,
+        "trials": result.trials,
+        "best_so_far": np.maximum.accumulate(real).tolist(),
+        "errors": averaged_errors(result, hidden) if way in IDENTIFYING_WAYS else {},
+        "cpu_seconds": time.process_time() - begun,
+    }
+
+
+class Efforts:
+    """The experiment `btr-efforts`."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Settings(ExperimentSettings):
+        """Options; quick means one body of each family at the smallest effort."""
+
+        seed: int = 0
+        seeds: int = 5
+        """Number of hidden bodies of each of the two families."""
+        scale: str = "quick small middle"
+        """The efforts, by their names in `EFFORTS`."""
+
+    @staticmethod
+    def run(out: Path, settings: Efforts.Settings, say: Progress = silent) -> dict[str, Any]:
+        """Runs what is not done yet; each body, effort and way is kept."""
+        efforts = ("quick",) if settings.quick else tuple(settings.scale.split())
+        for name in efforts:
+            if name not in EFFORTS:
+                raise UnknownNameError("effort", name, EFFORTS)
+        numbers = range(settings.seed, settings.seed + (1 if settings.quick else settings.seeds))
+        keys = [
+            (effort, family.name, way, seed)
+            # The longest first, so that none of them is left alone at the end.
+            for effort in reversed(efforts)
+            for way in COMPARED_WAYS
+            for family in FAMILIES
+            for seed in numbers
+        ]
+        jobs = [
+            SeedJob(out / "results" / effort / f"{family}, {way}", seed, vars(EFFORTS[effort]),
+                    partial(effort_run, out, effort, family, way))
+            for effort, family, way, seed in keys
+        ]  # fmt: skip
+        found = dict(zip(keys, finish_jobs(jobs, settings.threads, say), strict=True))
+        rows = [_effort_row(effort, numbers, found) for effort in efforts]
+        claims = [
+            Claim(
+                what=f"{row['effort']}: {way}, speed handed over less that without identification, m/s",
+                ours=Estimate.of(row["gain"][way]),
+                least=0.0,
+            )
+            for row in rows
+            for way in IDENTIFYING_WAYS[:2]
+        ]
+        return {
+            "rows": rows,
+            "seeds": list(numbers),
+            "families": [family.name for family in FAMILIES],
+            "claims": [one.as_json() for one in claims],
+            "goals": [one.as_json() for one in goals_of(claims)],
+        }
+
+    @staticmethod
+    def table(answer: Mapping[str, Any]) -> ResultTable:
+        """Speeds and trials by effort and way."""
+        rows = [
+            {"effort": row["effort"], "way": way, **row["ways"][way]} for row in answer["rows"] for way in row["ways"]
+        ]
+        columns = {
+            "effort": text("effort"),
+            "way": text("way"),
+            "speed [m/s]": decimal("speed"),
+            "±": decimal("error"),
+            "worse than without": text("worse"),
+            "trials": decimal("trials", 0),
+            "trials to be as good": decimal("needed", 1),
+            "CPU [s]": decimal("cpu_seconds", 0),
+        }
+        notes = (
+            "speed in reality of the gait that is handed over, mean over hidden bodies.",
+            "trials to be as good: until a gait was tried that is as fast as the best without identification.",
+        )
+        return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
+
+
+def _effort_row(
+    effort: str, seeds: Iterable[int], found: Mapping[tuple[str, str, str, int], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """All ways at one effort, over the hidden bodies of all families."""
+    bodies = [(family.name, seed) for family in FAMILIES for seed in seeds]
+
+    def each(way: str) -> list[Mapping[str, Any]]:
+        return [found[effort, family, way, seed] for family, seed in bodies]
+
+    control = np.array([one["handed_over"] for one in each("same trials")])
+    ways = {}
+    for way in COMPARED_WAYS:
+        speeds = np.array([one["handed_over"] for one in each(way)])
+        # Where a way never gets there, all its trials count.
+        needed = [
+            next((i + 1 for i, best in enumerate(one["best_so_far"]) if best >= goal - 1e-12), one["trials"])
+            for one, goal in zip(each(way), control, strict=True)
+        ]
+        ways[way] = {
+            "speeds": speeds.tolist(),
+            "speed": float(speeds.mean()),
+            "error": float(speeds.std(ddof=1) / np.sqrt(len(speeds))) if len(speeds) > 1 else None,
+            "worse": f"{int((speeds < control - 1e-12).sum())} of {len(speeds)}",
+            "trials": float(np.mean([one["trials"] for one in each(way)])),
+            "needed": float(np.mean(needed)),
+            "cpu_seconds": float(np.mean([one["cpu_seconds"] for one in each(way)])),
+        }
+    gain = {way: np.subtract(ways[way]["speeds"], control).tolist() for way in COMPARED_WAYS}
+    return {"effort": effort, "bodies": len(bodies), "ways": ways, "gain": gain}
