@@ -102,7 +102,7 @@ class Settings(experiment.ExperimentSettings):
     """Options of the experiment."""
 
     seeds: int = 100
-    """Recordings with noise of their own, of each kind; 4 with --quick."""
+    """Recordings with noise of their own, of each kind; 3 with --quick."""
     seed: int = 0
     evaluations: int = 400
     """Candidates of each fit."""
@@ -114,7 +114,7 @@ class Settings(experiment.ExperimentSettings):
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Fits every recording, and counts how often the truth is in its interval."""
-    repeats = 4 if settings.quick else settings.seeds
+    repeats = 3 if settings.quick else settings.seeds
     chosen = [one for one in CASES if not settings.cases or any(fnmatchcase(one.name, name) for name in settings.cases)]
     if not chosen:
         raise UnknownNameError("kind of noise", settings.cases[0], [case.name for case in CASES])

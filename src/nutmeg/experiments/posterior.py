@@ -88,7 +88,7 @@ class Settings(ExperimentSettings):
     """Number of hidden bodies."""
     population: int = 10
     generations: int = 10
-    bodies: int = 5
+    bodies: int = 4
     """Starts of every candidate, each with a body of its own where bodies are drawn."""
     judged_bodies: int = 20
     """Drawn bodies on which the learned trots are measured."""
