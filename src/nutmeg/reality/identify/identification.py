@@ -569,7 +569,8 @@ class Identification:
         if table.root >= 0 and not any(c.startswith("pose.") for c in first.real.columns):
             reasons.append(
                 "its base moves freely and was not measured, so that the robot may fall: hold it (`held = true` of "
-                '[robot], `base = "fixed"` of robot.toml), or record its pose.'
+                '[robot], `base = "fixed"` of robot.toml), record its pose, or compare short [windows] that begin on '
+                'the ground (`base = "ground"` of [start], `gravity` for its tilt).'
             )
         unit = self.twin.space.unit(estimate)
         if ends := [n for n, x in zip(self.twin.space.names, unit, strict=True) if min(x, 1 - x) < BOUND_SHARE]:
