@@ -37,23 +37,7 @@ import numpy as np
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError, UnknownNameError, suggestion
 from nutmeg.base.journal import read_lines, write_json
-from nutmeg.experiments.experiment import (
-    Cell,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    SeedJob,
-    claim_notes,
-    decimal,
-    finish_jobs,
-    goal_notes,
-    goals_of,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.controllers import ControllerSettings
@@ -132,7 +116,7 @@ class IdentifiedBody:
         return {**vars(self), "errors": self.errors}
 
 
-def ant_lengths(bodies: int, settings: Settings, say: Progress = silent) -> list[IdentifiedBody]:
+def ant_lengths(bodies: int, settings: Settings, say: experiment.Progress = experiment.silent) -> list[IdentifiedBody]:
     """Identifies hidden bodies, each in a reality of the same physics and in another one.
 
     The numbers of a `--reality` file hold for the first body; all others are drawn.
@@ -405,7 +389,7 @@ MIN_ERROR_GAIN = 0.01
 """Or if it takes so much off the relative error of the lengths."""
 
 
-def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
+def ant_claims(answer: Mapping[str, Any]) -> list[experiment.Claim]:
     """What the paper says about its ant, what was wanted besides, and what came out; seeds are realities."""
     claims = []
     for name, family in answer["families"].items():
@@ -413,19 +397,19 @@ def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
         for way in (one for one in IDENTIFYING_WAYS if one in ways):
             found = ways[way]
             claims += [
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: error of lengths over that of the body as drawn",
-                    ours=Estimate.of(found["error_share"]),
+                    ours=experiment.Estimate.of(found["error_share"]),
                     most=1.0,
                 ),
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: share of iterations in which phi falls",
-                    ours=Estimate.of(found["phi_falls"]),
+                    ours=experiment.Estimate.of(found["phi_falls"]),
                     least=0.9,
                 ),
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: speed in reality over that of trials in reality alone",
-                    ours=Estimate.of(found["of_reality_alone"]),
+                    ours=experiment.Estimate.of(found["of_reality_alone"]),
                     least=1.0,
                 ),
             ]
@@ -433,7 +417,7 @@ def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
     return claims
 
 
-def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[experiment.Claim]:
     """Whether each step helps, as gains over another way in the same realities."""
     pairs = (
         ("paper", "no identification", "identification (paper)"),
@@ -446,17 +430,25 @@ def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
         if better in ways and worse in ways:
             gain = np.subtract(ways[better]["of_true_body"], ways[worse]["of_true_body"])
             found.append(
-                Claim(what=f"{name}: speed gained by {what}, share", ours=Estimate.of(gain), least=MIN_SPEED_GAIN)
+                experiment.Claim(
+                    what=f"{name}: speed gained by {what}, share",
+                    ours=experiment.Estimate.of(gain),
+                    least=MIN_SPEED_GAIN,
+                )
             )
         if better in IDENTIFYING_WAYS and worse in IDENTIFYING_WAYS and {better, worse} <= set(ways):
             less = np.subtract(ways[worse]["error"], ways[better]["error"])
             found.append(
-                Claim(what=f"{name}: error of lengths saved by {what}", ours=Estimate.of(less), least=MIN_ERROR_GAIN)
+                experiment.Claim(
+                    what=f"{name}: error of lengths saved by {what}",
+                    ours=experiment.Estimate.of(less),
+                    least=MIN_ERROR_GAIN,
+                )
             )
     return found
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Lengths and walks of the ant by way; then claims, and our own way to the lengths."""
     rows = [
         {"family": name, "way": way, **found}
@@ -464,15 +456,15 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for way, found in family["ways"].items()
     ]
 
-    def mean(key: str, form: str) -> Cell:
+    def mean(key: str, form: str) -> experiment.Cell:
         return lambda row: format(float(np.mean(row[key])), form) if row.get(key) else "-"
 
-    def spread(key: str, form: str) -> Cell:
+    def spread(key: str, form: str) -> experiment.Cell:
         return lambda row: f"{min(row[key]):{form}} to {max(row[key]):{form}}" if row.get(key) else "-"
 
-    columns: dict[str, Cell] = {
-        "family": text("family"),
-        "way": text("way"),
+    columns: dict[str, experiment.Cell] = {
+        "family": experiment.text("family"),
+        "way": experiment.text("way"),
         "error": mean("error", ".1%"),
         "from – to": spread("error", ".1%"),
         "of true body": mean("of_true_body", ".2f"),
@@ -481,7 +473,13 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "trials": lambda row: str(max(row["trials"])),
         "CPU [s]": mean("cpu_seconds", ".0f"),
     }
-    return ResultTable.of(rows, columns, *answer["notes"], *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
+    return experiment.ResultTable.of(
+        rows,
+        columns,
+        *answer["notes"],
+        *experiment.claim_notes(answer["claims"]),
+        *experiment.goal_notes(answer["goals"]),
+    )
 
 
 def _length_notes(ours: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -531,7 +529,7 @@ class Learned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means two realities with other lengths, the paper's step 2 with little effort, and controls."""
 
     seed: int = 0
@@ -561,7 +559,7 @@ class Settings(ExperimentSettings):
         return EFFORTS[name]
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Runs everything, or goes on with it; draws a figure for each reality."""
     families = settings.families[:1] if settings.quick else settings.families
     seeds = max(settings.seeds, 2) if settings.quick else settings.seeds
@@ -588,7 +586,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {**answer, "claims": [one.as_json() for one in claims], "goals": [one.as_json() for one in goals]}
 
 
-def _goals(answer: Mapping[str, Any]) -> list[Goal]:
+def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
     """What every run is held to."""
     goals = []
     for name, family in answer["families"].items():
@@ -597,15 +595,19 @@ def _goals(answer: Mapping[str, Any]) -> list[Goal]:
             ratio = float(np.mean(found["of_reality_alone"]))
             falls = float(np.mean(found["phi_falls"]))
             goals += [
-                Goal(what=f"{name}, {way}: share of iterations in which phi falls", found=falls, limit=0.9),
-                Goal(what=f"{name}, {way}: speed over that learned in reality alone", found=ratio, limit=1.0),
-                Goal(what=f"{name}, {way}: trials in reality", found=max(found["trials"]), limit=180, most=True),
+                experiment.Goal(what=f"{name}, {way}: share of iterations in which phi falls", found=falls, limit=0.9),
+                experiment.Goal(
+                    what=f"{name}, {way}: speed over that learned in reality alone", found=ratio, limit=1.0
+                ),
+                experiment.Goal(
+                    what=f"{name}, {way}: trials in reality", found=max(found["trials"]), limit=180, most=True
+                ),
             ]
     error = answer["our_way"]["same"]["median"]
-    return [*goals, Goal(what="our own way: median error of lengths", found=error, limit=0.05, most=True)]
+    return [*goals, experiment.Goal(what="our own way: median error of lengths", found=error, limit=0.05, most=True)]
 
 
-def _learned(out: Path, family: Family, seed: int, settings: Settings, say: Progress) -> list[Learned]:
+def _learned(out: Path, family: Family, seed: int, settings: Settings, say: experiment.Progress) -> list[Learned]:
     """One reality: every way of learning in it, and the figures."""
     from nutmeg.view.reports.btr import figure3
 
@@ -646,7 +648,7 @@ def _phi_falls(result: BtrResult) -> float:
     return float(np.mean([one.phi < one.phi_before for one in searched]))
 
 
-def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: Progress) -> BtrResult:
+def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: experiment.Progress) -> BtrResult:
     def report(iteration: Iteration) -> None:
         say(f"{label}: iteration {iteration.number + 1}, {iteration.fitness:.3f} m/s in simulation")
 
@@ -711,7 +713,7 @@ def effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict
     improved = improved_settings(chosen, hidden, (), EFFORTS[effort], seed=seed)
     folder = out / effort / family / f"seed-{seed:02d}" / way.replace(" ", "-")
     begun = time.process_time()
-    result = _run(way_settings(improved, way), folder, 1, f"{effort}, {family}, seed {seed}, {way}", silent)
+    result = _run(way_settings(improved, way), folder, 1, f"{effort}, {family}, seed {seed}, {way}", experiment.silent)
     real = [line["fitness"] for line in read_lines(folder / REALITY_LOG) if line.get("fitness") is not None]
     return {
         "handed_over": result.fitness,
@@ -727,7 +729,7 @@ class Efforts:
     """The experiment `btr-efforts`."""
 
     @dataclass(frozen=True, kw_only=True)
-    class Settings(ExperimentSettings):
+    class Settings(experiment.ExperimentSettings):
         """Options; quick means one body of each family at the smallest effort."""
 
         seed: int = 0
@@ -737,7 +739,7 @@ class Efforts:
         """The efforts, by their names in `EFFORTS`."""
 
     @staticmethod
-    def run(out: Path, settings: Efforts.Settings, say: Progress = silent) -> dict[str, Any]:
+    def run(out: Path, settings: Efforts.Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
         """Runs what is not done yet; each body, effort and way is kept."""
         efforts = ("quick",) if settings.quick else tuple(settings.scale.split())
         for name in efforts:
@@ -753,16 +755,16 @@ class Efforts:
             for seed in numbers
         ]
         jobs = [
-            SeedJob(out / "results" / effort / f"{family}, {way}", seed, vars(EFFORTS[effort]),
+            experiment.SeedJob(out / "results" / effort / f"{family}, {way}", seed, vars(EFFORTS[effort]),
                     partial(effort_run, out, effort, family, way))
             for effort, family, way, seed in keys
         ]  # fmt: skip
-        found = dict(zip(keys, finish_jobs(jobs, settings.threads, say), strict=True))
+        found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
         rows = [_effort_row(effort, numbers, found) for effort in efforts]
         claims = [
-            Claim(
+            experiment.Claim(
                 what=f"{row['effort']}: {way}, speed handed over less that without identification, m/s",
-                ours=Estimate.of(row["gain"][way]),
+                ours=experiment.Estimate.of(row["gain"][way]),
                 least=0.0,
             )
             for row in rows
@@ -773,30 +775,32 @@ class Efforts:
             "seeds": list(numbers),
             "families": [family.name for family in FAMILIES],
             "claims": [one.as_json() for one in claims],
-            "goals": [one.as_json() for one in goals_of(claims)],
+            "goals": [one.as_json() for one in experiment.goals_of(claims)],
         }
 
     @staticmethod
-    def table(answer: Mapping[str, Any]) -> ResultTable:
+    def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         """Speeds and trials by effort and way."""
         rows = [
             {"effort": row["effort"], "way": way, **row["ways"][way]} for row in answer["rows"] for way in row["ways"]
         ]
         columns = {
-            "effort": text("effort"),
-            "way": text("way"),
-            "speed [m/s]": decimal("speed"),
-            "±": decimal("error"),
-            "worse than without": text("worse"),
-            "trials": decimal("trials", 0),
-            "trials to be as good": decimal("needed", 1),
-            "CPU [s]": decimal("cpu_seconds", 0),
+            "effort": experiment.text("effort"),
+            "way": experiment.text("way"),
+            "speed [m/s]": experiment.decimal("speed"),
+            "±": experiment.decimal("error"),
+            "worse than without": experiment.text("worse"),
+            "trials": experiment.decimal("trials", 0),
+            "trials to be as good": experiment.decimal("needed", 1),
+            "CPU [s]": experiment.decimal("cpu_seconds", 0),
         }
         notes = (
             "speed in reality of the gait that is handed over, mean over hidden bodies.",
             "trials to be as good: until a gait was tried that is as fast as the best without identification.",
         )
-        return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
+        return experiment.ResultTable.of(
+            rows, columns, *notes, *experiment.claim_notes(answer["claims"]), *experiment.goal_notes(answer["goals"])
+        )
 
 
 def _effort_row(

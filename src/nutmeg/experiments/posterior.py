@@ -27,19 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.experiments.experiment import (
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    SeedJob,
-    claim_notes,
-    decimal,
-    finish_jobs,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.learning.courses import BodyVariant
 from nutmeg.learning.learn import LearnSettings, WalkLearning
@@ -80,7 +68,7 @@ HIDDEN_KEY, DRAWN_KEY, FIT_KEY, NOISE_KEY = range(4)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means one hidden body and a short search."""
 
     seed: int = 0
@@ -96,7 +84,7 @@ class Settings(ExperimentSettings):
     """Candidates of the identification."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Identifies, learns and measures what is not done yet."""
     if settings.quick:
         settings = dataclasses.replace(
@@ -105,14 +93,14 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     numbers = range(settings.seed, settings.seed + settings.seeds)
     decides = {k: v for k, v in vars(settings).items() if k not in ("seed", "seeds", "threads")}
     keys = [(seed, way) for seed in numbers for way in WAYS]
-    jobs = [SeedJob(out / way, seed, decides, partial(learn_way, out, settings, way)) for seed, way in keys]
-    found = dict(zip(keys, finish_jobs(jobs, settings.threads, say), strict=True))
+    jobs = [experiment.SeedJob(out / way, seed, decides, partial(learn_way, out, settings, way)) for seed, way in keys]
+    found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
     rows = [_row(way, [found[seed, way] for seed in numbers]) for way in WAYS]
     by_way = {row["way"]: row for row in rows}
     claims = [
-        Claim(
+        experiment.Claim(
             what=f"{where} bodies: way of the trot learned on the posterior less that on {other}, m",
-            ours=Estimate.of(np.subtract(by_way["posterior"][where], by_way[other][where])),
+            ours=experiment.Estimate.of(np.subtract(by_way["posterior"][where], by_way[other][where])),
             least=0.0,
         )
         for where in ("drawn", "hidden")
@@ -128,17 +116,17 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """How far the learned trots come, by the bodies that they were learned on."""
     columns = {
-        "learned on": text("way"),
-        "on drawn bodies [m]": decimal("drawn_mean", 2),
-        "worst of them [m]": decimal("worst_mean", 2),
-        "on the hidden body [m]": decimal("hidden_mean", 2),
-        "as shipped, hidden [m]": decimal("before_mean", 2),
+        "learned on": experiment.text("way"),
+        "on drawn bodies [m]": experiment.decimal("drawn_mean", 2),
+        "worst of them [m]": experiment.decimal("worst_mean", 2),
+        "on the hidden body [m]": experiment.decimal("hidden_mean", 2),
+        "as shipped, hidden [m]": experiment.decimal("before_mean", 2),
     }
     note = "what is gained on the course of the trot less what falls and drifts cost; means over hidden bodies."
-    return ResultTable.of(answer["rows"], columns, note, *claim_notes(answer["claims"]))
+    return experiment.ResultTable.of(answer["rows"], columns, note, *experiment.claim_notes(answer["claims"]))
 
 
 def _row(way: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,19 +32,7 @@ from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.base.kernels import kernel
-from nutmeg.experiments.experiment import (
-    Cell,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    SeedJob,
-    decimal,
-    example_folder,
-    finish_jobs,
-    silent,
-    text,
-    yes_or_no,
-)
+from nutmeg.experiments import experiment
 from nutmeg.experiments.sysid_peer import sysid_fit
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
@@ -91,7 +79,7 @@ SPLITS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means a tenth of the candidates."""
 
     seed: int = 0
@@ -107,10 +95,10 @@ class Settings(ExperimentSettings):
     @property
     def configuration(self) -> Path:
         """The configuration file."""
-        return self.reality or example_folder("servo_xl330") / "identify.toml"
+        return self.reality or experiment.example_folder("servo_xl330") / "identify.toml"
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Runs all fits that are not done yet; draws a figure."""
     began, numbers = time.monotonic(), range(settings.seed, settings.seed + settings.seeds)
     splits = [split for split in SPLITS if not settings.splits or split.name in settings.splits]
@@ -124,11 +112,11 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     identify = _settings(settings.configuration, quick=settings.quick)
     decides = {**_decides(identify, _files(settings.configuration, identify)), "quick": settings.quick}
     jobs = [
-        SeedJob(_place(out, pattern, method), seed, decides,
+        experiment.SeedJob(_place(out, pattern, method), seed, decides,
                 partial(fit_without, out, settings.configuration, pattern, method, settings.quick))
         for pattern, method, seed in keys
     ]  # fmt: skip
-    found = dict(zip(keys, finish_jobs(jobs, settings.threads, say), strict=True))
+    found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
     rows = [_row(split, found, numbers) for split in splits]
     _draw(out, settings, splits, found)
     notes = {one["note"] for one in found.values() if one.get("note")}
@@ -142,21 +130,21 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors in recordings of a real servo that the fits did not see."""
-    columns: dict[str, Cell] = {
-        "left out": text("left_out"),
-        "unfitted": decimal("before", 2),
-        "ours": decimal("held_out", 2),
-        "± seeds": decimal("deviation", 2),
-        "mujoco.sysid": decimal("sysid", 2),
-        "like M6": decimal("m6", 2),
+    columns: dict[str, experiment.Cell] = {
+        "left out": experiment.text("left_out"),
+        "unfitted": experiment.decimal("before", 2),
+        "ours": experiment.decimal("held_out", 2),
+        "± seeds": experiment.decimal("deviation", 2),
+        "mujoco.sysid": experiment.decimal("sysid", 2),
+        "like M6": experiment.decimal("m6", 2),
         "published": lambda row: "{:.1f} to {:.1f}".format(*row["published"]),
         "goal": lambda row: f"<= {row['wanted']:.1f}",
-        "met": lambda row: yes_or_no(row["held_out"] <= row["wanted"]),
+        "met": lambda row: experiment.yes_or_no(row["held_out"] <= row["wanted"]),
     }
     note = f"mean absolute error of position in degrees, seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."
-    return ResultTable.of(answer["splits"], columns, note, *filter(None, [answer.get("sysid_note")]))
+    return experiment.ResultTable.of(answer["splits"], columns, note, *filter(None, [answer.get("sysid_note")]))
 
 
 def fit_without(out: Path, path: Path, pattern: str, method: str, quick: bool, seed: int) -> dict[str, Any]:

@@ -33,18 +33,7 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import EnvironmentProblem
-from nutmeg.experiments import btr_ant
-from nutmeg.experiments.experiment import (
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    SeedJob,
-    decimal,
-    example_folder,
-    finish_jobs,
-    silent,
-    text,
-)
+from nutmeg.experiments import btr_ant, experiment
 from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.costs import SimulationCost
@@ -157,7 +146,7 @@ def _sysid() -> _Sysid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means few candidates and the ant alone."""
 
     seed: int = 0
@@ -167,7 +156,7 @@ class Settings(ExperimentSettings):
     """Candidates of each fit."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Fits what is not fitted yet, with both methods."""
     if settings.quick:
         settings = replace(settings, seeds=1, evaluations=40)
@@ -179,11 +168,11 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         for seed in (numbers if (machine, method) != ("servo", "mujoco.sysid") else numbers[:1])  # nothing is random
     ]
     jobs = [
-        SeedJob(out / f"{machine}, {method}", seed, {"evaluations": settings.evaluations},
+        experiment.SeedJob(out / f"{machine}, {method}", seed, {"evaluations": settings.evaluations},
                 partial(fit_machine, machine, method, settings.evaluations))
         for machine, method, seed in keys
     ]  # fmt: skip
-    found = dict(zip(keys, finish_jobs(jobs, settings.threads, say), strict=True))
+    found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
     rows = []
     for machine in dict.fromkeys(key[0] for key in keys):
         best = {
@@ -196,24 +185,24 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {"rows": rows, "seeds": list(numbers), "evaluations": settings.evaluations}
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors, and what it took to be within 2 % of the best, by machine and method."""
     columns = {
-        "machine": text("machine"),
-        "method": text("method"),
-        "fits": text("fits"),
-        "error on fitted": decimal("train", 4),
-        "on others": decimal("held_out", 4),
-        "±": decimal("deviation", 4),
-        "arrived": text("arrived"),
-        "candidates": decimal("candidates", 0),
-        "CPU [s]": decimal("seconds", 1),
+        "machine": experiment.text("machine"),
+        "method": experiment.text("method"),
+        "fits": experiment.text("fits"),
+        "error on fitted": experiment.decimal("train", 4),
+        "on others": experiment.decimal("held_out", 4),
+        "±": experiment.decimal("deviation", 4),
+        "arrived": experiment.text("arrived"),
+        "candidates": experiment.decimal("candidates", 0),
+        "CPU [s]": experiment.decimal("seconds", 1),
     }
     notes = (
         "errors are root mean squares: degrees for servo and arm, multiples of the scales for the ant.",
         "arrived: within 2 % of the best error on fitted motions; candidates and CPU time are means until then.",
     )
-    return ResultTable.of(answer["rows"], columns, *notes)
+    return experiment.ResultTable.of(answer["rows"], columns, *notes)
 
 
 def _row(machine: str, method: str, fits: Mapping[int, Mapping[str, Any]], best: Mapping[int, float]) -> dict[str, Any]:
@@ -278,7 +267,7 @@ LEFT_OUT_GAIN = "kp200_*"
 
 
 def _servo(_: int) -> Machine:
-    path = example_folder("servo_xl330") / "identify.toml"
+    path = experiment.example_folder("servo_xl330") / "identify.toml"
     settings = read_identify(path)
     names = settings.recordings
     every = found_files((*names.train, *names.held_out), path.parent, "recordings")
@@ -315,8 +304,8 @@ ARM_MOTION = ExcitationSettings(
 def _arm(seed: int) -> Machine:
     rng = np.random.default_rng([seed, 6])
     settings = TwinSettings(
-        robot=str(example_folder("arm6", "robot.toml")),
-        actuation=str(example_folder("arm6", "robot.toml") / "servo.toml"),
+        robot=str(experiment.example_folder("arm6", "robot.toml")),
+        actuation=str(experiment.example_folder("arm6", "robot.toml") / "servo.toml"),
         field="none",
         timestep=0.004,
     )
