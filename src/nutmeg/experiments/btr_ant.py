@@ -45,7 +45,7 @@ from nutmeg.reality.btr.costs import SimulationCost
 from nutmeg.reality.btr.result import BtrResult, Iteration
 from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSettings, TransferSettings
 from nutmeg.reality.distances.distance import DistanceSettings
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
 from nutmeg.reality.realities.log import REALITY_LOG
@@ -66,7 +66,7 @@ from nutmeg.sim.worlds import Worlds
 #
 # Seed 000 finds the lengths of four segments by the fitness of 180 trials in reality. Here two trials of 4 s are
 # enough, because every sample of the torso's height and tilt is compared instead of one number a trial, and because
-# the trials are made to tell something (`identify.excitation`, `search.response_fit`). Hidden bodies are drawn within
+# the trials are made to tell something (`identify.design`, `search.response_fit`). Hidden bodies are drawn within
 # 40 % of the drawn one; the other realities differ besides in what is not searched: time step, friction, gains and
 # the torso's mass.
 

@@ -34,7 +34,7 @@ from nutmeg.learning.learn import LearnSettings, WalkLearning
 from nutmeg.model.identified import Distribution, IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.reality.btr.controllers import ControllerSettings, make_controllers
 from nutmeg.reality.identify.curvature import curvature
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
 from nutmeg.search import Budget, InThisThread, minimise
 from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings

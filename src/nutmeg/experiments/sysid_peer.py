@@ -38,7 +38,7 @@ from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.costs import SimulationCost
 from nutmeg.reality.distances.distance import DistanceSettings
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.identify.identification import Identification, ReplayCost
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import found_files, read_trials

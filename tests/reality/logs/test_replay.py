@@ -13,7 +13,7 @@ from nutmeg.base.errors import NutmegError, RecordingError, UnknownNameError, Us
 from nutmeg.base.settings import toml_text
 from nutmeg.model import Adjustment
 from nutmeg.reality.distances.distance import DistanceSettings
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.identify.identification import ReplayCost
 from nutmeg.reality.identify.settings import IdentifySettings, read_identify
 from nutmeg.reality.logs.conditions import Condition, StatedNumber
