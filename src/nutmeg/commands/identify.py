@@ -100,8 +100,11 @@ def _check(fit: Identification, terminal: Terminal) -> dict[str, Any]:
         rows.append((source, sum(map(len, times)), seconds, rate, 1000 * gap, fit.factor * float(values[0])))
     columns = ("recording", "rows", "seconds", "rows/s", "longest gap [ms]", f"error at the start [{fit.unit}]")
     terminal.table("recordings to fit, and the simulation before any search", columns, rows)
+    doubts = fit.data_doubts()
+    for doubt in doubts:
+        terminal.say(f"note: {doubt}")
     names = ("recording", "rows", "seconds", "rate", "gap_ms", "error")
-    return {"recordings": [dict(zip(names, row, strict=True)) for row in rows], "unit": fit.unit}
+    return {"recordings": [dict(zip(names, row, strict=True)) for row in rows], "unit": fit.unit, "problems": doubts}
 
 
 def _settings(arguments: Arguments) -> IdentifySettings:

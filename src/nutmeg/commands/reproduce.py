@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Experiment = Literal[
     "btr-ant",
+    "btr-efforts",
     "btr-nao",
     "motoflex-walk",
     "motoflex-fit",
@@ -48,6 +49,8 @@ Experiment = Literal[
     "simspark",
     "league-replay",
     "coverage",
+    "sysid",
+    "posterior",
 ]
 
 
@@ -70,8 +73,8 @@ class Arguments(JsonOption):
     seeds: Count | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
-    """btr-ant: quick, small, middle or paper; motoflex-fit: these or evolution; walk-table3: quick, middle, full or
-    paper (weeks)."""
+    """btr-ant: quick, small, middle or paper; btr-efforts: several of these, such as "quick small"; motoflex-fit: these
+    or evolution; walk-table3: quick, middle, full or paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg."""

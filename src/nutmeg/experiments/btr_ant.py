@@ -17,14 +17,18 @@ Each hidden reality is met in several ways (`WAYS`), all with 13 iterations of 1
 
     answer = run(Path("runs/btr-ant"), Settings(quick=True, seed=1))
     answer["families"]["lengths"]["ways"]["paper"]["error"]
+
+`Efforts` (`nutmeg reproduce btr-efforts`) asks whether Back-to-Reality is ever worse than no identification: hidden
+bodies of both families at three efforts, beside the same search without identification and with the same trials.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,20 +36,8 @@ import numpy as np
 
 from nutmeg.base import settings as files
 from nutmeg.base.errors import FileError, UnknownNameError, suggestion
-from nutmeg.base.journal import write_json
-from nutmeg.experiments.experiment import (
-    Cell,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    claim_notes,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.base.journal import read_lines, write_json
+from nutmeg.experiments import experiment
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.controllers import ControllerSettings
@@ -53,9 +45,10 @@ from nutmeg.reality.btr.costs import SimulationCost
 from nutmeg.reality.btr.result import BtrResult, Iteration
 from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSettings, TransferSettings
 from nutmeg.reality.distances.distance import DistanceSettings
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities.hidden import HiddenSimulation, Noise
+from nutmeg.reality.realities.log import REALITY_LOG
 from nutmeg.reality.realities.settings import RealitySettings
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
 from nutmeg.search import (
@@ -73,7 +66,7 @@ from nutmeg.sim.worlds import Worlds
 #
 # Seed 000 finds the lengths of four segments by the fitness of 180 trials in reality. Here two trials of 4 s are
 # enough, because every sample of the torso's height and tilt is compared instead of one number a trial, and because
-# the trials are made to tell something (`identify.excitation`, `search.response_fit`). Hidden bodies are drawn within
+# the trials are made to tell something (`identify.design`, `search.response_fit`). Hidden bodies are drawn within
 # 40 % of the drawn one; the other realities differ besides in what is not searched: time step, friction, gains and
 # the torso's mass.
 
@@ -123,7 +116,7 @@ class IdentifiedBody:
         return {**vars(self), "errors": self.errors}
 
 
-def ant_lengths(bodies: int, settings: Settings, say: Progress = silent) -> list[IdentifiedBody]:
+def ant_lengths(bodies: int, settings: Settings, say: experiment.Progress = experiment.silent) -> list[IdentifiedBody]:
     """Identifies hidden bodies, each in a reality of the same physics and in another one.
 
     The numbers of a `--reality` file hold for the first body; all others are drawn.
@@ -347,6 +340,8 @@ def way_settings(improved: BtrSettings, way: str) -> BtrSettings:
         return on_true_body(improved)
     if way == "no identification":
         return without_identification(improved)
+    if way == "same trials":
+        return replace(improved, mode="none", transfer=TransferSettings(trials=improved.transfer.trials))
     if way == "reality alone":
         return replace(improved, mode="reality")
     # 60 % of the population (trials=None), by fitness; only this iteration's trials; the best candidate.
@@ -394,7 +389,7 @@ MIN_ERROR_GAIN = 0.01
 """Or if it takes so much off the relative error of the lengths."""
 
 
-def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
+def ant_claims(answer: Mapping[str, Any]) -> list[experiment.Claim]:
     """What the paper says about its ant, what was wanted besides, and what came out; seeds are realities."""
     claims = []
     for name, family in answer["families"].items():
@@ -402,19 +397,19 @@ def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
         for way in (one for one in IDENTIFYING_WAYS if one in ways):
             found = ways[way]
             claims += [
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: error of lengths over that of the body as drawn",
-                    ours=Estimate.of(found["error_share"]),
+                    ours=experiment.Estimate.of(found["error_share"]),
                     most=1.0,
                 ),
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: share of iterations in which phi falls",
-                    ours=Estimate.of(found["phi_falls"]),
+                    ours=experiment.Estimate.of(found["phi_falls"]),
                     least=0.9,
                 ),
-                Claim(
+                experiment.Claim(
                     what=f"{name}, {way}: speed in reality over that of trials in reality alone",
-                    ours=Estimate.of(found["of_reality_alone"]),
+                    ours=experiment.Estimate.of(found["of_reality_alone"]),
                     least=1.0,
                 ),
             ]
@@ -422,7 +417,7 @@ def ant_claims(answer: Mapping[str, Any]) -> list[Claim]:
     return claims
 
 
-def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[experiment.Claim]:
     """Whether each step helps, as gains over another way in the same realities."""
     pairs = (
         ("paper", "no identification", "identification (paper)"),
@@ -435,17 +430,25 @@ def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
         if better in ways and worse in ways:
             gain = np.subtract(ways[better]["of_true_body"], ways[worse]["of_true_body"])
             found.append(
-                Claim(what=f"{name}: speed gained by {what}, share", ours=Estimate.of(gain), least=MIN_SPEED_GAIN)
+                experiment.Claim(
+                    what=f"{name}: speed gained by {what}, share",
+                    ours=experiment.Estimate.of(gain),
+                    least=MIN_SPEED_GAIN,
+                )
             )
         if better in IDENTIFYING_WAYS and worse in IDENTIFYING_WAYS and {better, worse} <= set(ways):
             less = np.subtract(ways[worse]["error"], ways[better]["error"])
             found.append(
-                Claim(what=f"{name}: error of lengths saved by {what}", ours=Estimate.of(less), least=MIN_ERROR_GAIN)
+                experiment.Claim(
+                    what=f"{name}: error of lengths saved by {what}",
+                    ours=experiment.Estimate.of(less),
+                    least=MIN_ERROR_GAIN,
+                )
             )
     return found
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Lengths and walks of the ant by way; then claims, and our own way to the lengths."""
     rows = [
         {"family": name, "way": way, **found}
@@ -453,15 +456,15 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for way, found in family["ways"].items()
     ]
 
-    def mean(key: str, form: str) -> Cell:
+    def mean(key: str, form: str) -> experiment.Cell:
         return lambda row: format(float(np.mean(row[key])), form) if row.get(key) else "-"
 
-    def spread(key: str, form: str) -> Cell:
+    def spread(key: str, form: str) -> experiment.Cell:
         return lambda row: f"{min(row[key]):{form}} to {max(row[key]):{form}}" if row.get(key) else "-"
 
-    columns: dict[str, Cell] = {
-        "family": text("family"),
-        "way": text("way"),
+    columns: dict[str, experiment.Cell] = {
+        "family": experiment.text("family"),
+        "way": experiment.text("way"),
         "error": mean("error", ".1%"),
         "from – to": spread("error", ".1%"),
         "of true body": mean("of_true_body", ".2f"),
@@ -470,7 +473,13 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "trials": lambda row: str(max(row["trials"])),
         "CPU [s]": mean("cpu_seconds", ".0f"),
     }
-    return ResultTable.of(rows, columns, *answer["notes"], *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
+    return experiment.ResultTable.of(
+        rows,
+        columns,
+        *answer["notes"],
+        *experiment.claim_notes(answer["claims"]),
+        *experiment.goal_notes(answer["goals"]),
+    )
 
 
 def _length_notes(ours: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -520,7 +529,7 @@ class Learned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means two realities with other lengths, the paper's step 2 with little effort, and controls."""
 
     seed: int = 0
@@ -550,7 +559,7 @@ class Settings(ExperimentSettings):
         return EFFORTS[name]
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Runs everything, or goes on with it; draws a figure for each reality."""
     families = settings.families[:1] if settings.quick else settings.families
     seeds = max(settings.seeds, 2) if settings.quick else settings.seeds
@@ -577,7 +586,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {**answer, "claims": [one.as_json() for one in claims], "goals": [one.as_json() for one in goals]}
 
 
-def _goals(answer: Mapping[str, Any]) -> list[Goal]:
+def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
     """What every run is held to."""
     goals = []
     for name, family in answer["families"].items():
@@ -586,15 +595,19 @@ def _goals(answer: Mapping[str, Any]) -> list[Goal]:
             ratio = float(np.mean(found["of_reality_alone"]))
             falls = float(np.mean(found["phi_falls"]))
             goals += [
-                Goal(what=f"{name}, {way}: share of iterations in which phi falls", found=falls, limit=0.9),
-                Goal(what=f"{name}, {way}: speed over that learned in reality alone", found=ratio, limit=1.0),
-                Goal(what=f"{name}, {way}: trials in reality", found=max(found["trials"]), limit=180, most=True),
+                experiment.Goal(what=f"{name}, {way}: share of iterations in which phi falls", found=falls, limit=0.9),
+                experiment.Goal(
+                    what=f"{name}, {way}: speed over that learned in reality alone", found=ratio, limit=1.0
+                ),
+                experiment.Goal(
+                    what=f"{name}, {way}: trials in reality", found=max(found["trials"]), limit=180, most=True
+                ),
             ]
     error = answer["our_way"]["same"]["median"]
-    return [*goals, Goal(what="our own way: median error of lengths", found=error, limit=0.05, most=True)]
+    return [*goals, experiment.Goal(what="our own way: median error of lengths", found=error, limit=0.05, most=True)]
 
 
-def _learned(out: Path, family: Family, seed: int, settings: Settings, say: Progress) -> list[Learned]:
+def _learned(out: Path, family: Family, seed: int, settings: Settings, say: experiment.Progress) -> list[Learned]:
     """One reality: every way of learning in it, and the figures."""
     from nutmeg.view.reports.btr import figure3
 
@@ -635,7 +648,7 @@ def _phi_falls(result: BtrResult) -> float:
     return float(np.mean([one.phi < one.phi_before for one in searched]))
 
 
-def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: Progress) -> BtrResult:
+def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: experiment.Progress) -> BtrResult:
     def report(iteration: Iteration) -> None:
         say(f"{label}: iteration {iteration.number + 1}, {iteration.fitness:.3f} m/s in simulation")
 
@@ -684,3 +697,138 @@ def _summary(rows: Sequence[Learned]) -> dict[str, dict[str, Any]]:
             "cpu_seconds": [row.cpu_seconds for row in found],
         }
     return answer
+
+
+# How Back-to-Reality does at several efforts, beside the same search without identification.
+
+
+COMPARED_WAYS = ("improved", "paper", "same trials", "reality alone")
+"""`same trials` is the search on the body as drawn with as many trials in reality, of which the best is handed over."""
+
+
+def effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict[str, Any]:
+    """One way in one reality at one effort: what is handed over, and the best so far after each trial in reality."""
+    chosen = next(one for one in FAMILIES if one.name == family)
+    hidden = chosen.draw(np.random.default_rng([seed, FAMILIES.index(chosen)]))
+    improved = improved_settings(chosen, hidden, (), EFFORTS[effort], seed=seed)
+    folder = out / effort / family / f"seed-{seed:02d}" / way.replace(" ", "-")
+    begun = time.process_time()
+    result = _run(way_settings(improved, way), folder, 1, f"{effort}, {family}, seed {seed}, {way}", experiment.silent)
+    real = [line["fitness"] for line in read_lines(folder / REALITY_LOG) if line.get("fitness") is not None]
+    return {
+        "handed_over": result.fitness,
+        "champion": result.champion_fitness,
+        "trials": result.trials,
+        "best_so_far": np.maximum.accumulate(real).tolist(),
+        "errors": averaged_errors(result, hidden) if way in IDENTIFYING_WAYS else {},
+        "cpu_seconds": time.process_time() - begun,
+    }
+
+
+class Efforts:
+    """The experiment `btr-efforts`."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Settings(experiment.ExperimentSettings):
+        """Options; quick means one body of each family at the smallest effort."""
+
+        seed: int = 0
+        seeds: int = 5
+        """Number of hidden bodies of each of the two families."""
+        scale: str = "quick small middle"
+        """The efforts, by their names in `EFFORTS`."""
+
+    @staticmethod
+    def run(out: Path, settings: Efforts.Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
+        """Runs what is not done yet; each body, effort and way is kept."""
+        efforts = ("quick",) if settings.quick else tuple(settings.scale.split())
+        for name in efforts:
+            if name not in EFFORTS:
+                raise UnknownNameError("effort", name, EFFORTS)
+        numbers = range(settings.seed, settings.seed + (1 if settings.quick else settings.seeds))
+        keys = [
+            (effort, family.name, way, seed)
+            # The longest first, so that none of them is left alone at the end.
+            for effort in reversed(efforts)
+            for way in COMPARED_WAYS
+            for family in FAMILIES
+            for seed in numbers
+        ]
+        jobs = [
+            experiment.SeedJob(out / "results" / effort / f"{family}, {way}", seed, vars(EFFORTS[effort]),
+                    partial(effort_run, out, effort, family, way))
+            for effort, family, way, seed in keys
+        ]  # fmt: skip
+        found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
+        rows = [_effort_row(effort, numbers, found) for effort in efforts]
+        claims = [
+            experiment.Claim(
+                what=f"{row['effort']}: {way}, speed handed over less that without identification, m/s",
+                ours=experiment.Estimate.of(row["gain"][way]),
+                least=0.0,
+            )
+            for row in rows
+            for way in IDENTIFYING_WAYS[:2]
+        ]
+        return {
+            "rows": rows,
+            "seeds": list(numbers),
+            "families": [family.name for family in FAMILIES],
+            "claims": [one.as_json() for one in claims],
+            "goals": [one.as_json() for one in experiment.goals_of(claims)],
+        }
+
+    @staticmethod
+    def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
+        """Speeds and trials by effort and way."""
+        rows = [
+            {"effort": row["effort"], "way": way, **row["ways"][way]} for row in answer["rows"] for way in row["ways"]
+        ]
+        columns = {
+            "effort": experiment.text("effort"),
+            "way": experiment.text("way"),
+            "speed [m/s]": experiment.decimal("speed"),
+            "±": experiment.decimal("error"),
+            "worse than without": experiment.text("worse"),
+            "trials": experiment.decimal("trials", 0),
+            "trials to be as good": experiment.decimal("needed", 1),
+            "CPU [s]": experiment.decimal("cpu_seconds", 0),
+        }
+        notes = (
+            "speed in reality of the gait that is handed over, mean over hidden bodies.",
+            "trials to be as good: until a gait was tried that is as fast as the best without identification.",
+        )
+        return experiment.ResultTable.of(
+            rows, columns, *notes, *experiment.claim_notes(answer["claims"]), *experiment.goal_notes(answer["goals"])
+        )
+
+
+def _effort_row(
+    effort: str, seeds: Iterable[int], found: Mapping[tuple[str, str, str, int], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """All ways at one effort, over the hidden bodies of all families."""
+    bodies = [(family.name, seed) for family in FAMILIES for seed in seeds]
+
+    def each(way: str) -> list[Mapping[str, Any]]:
+        return [found[effort, family, way, seed] for family, seed in bodies]
+
+    control = np.array([one["handed_over"] for one in each("same trials")])
+    ways = {}
+    for way in COMPARED_WAYS:
+        speeds = np.array([one["handed_over"] for one in each(way)])
+        # Where a way never gets there, all its trials count.
+        needed = [
+            next((i + 1 for i, best in enumerate(one["best_so_far"]) if best >= goal - 1e-12), one["trials"])
+            for one, goal in zip(each(way), control, strict=True)
+        ]
+        ways[way] = {
+            "speeds": speeds.tolist(),
+            "speed": float(speeds.mean()),
+            "error": float(speeds.std(ddof=1) / np.sqrt(len(speeds))) if len(speeds) > 1 else None,
+            "worse": f"{int((speeds < control - 1e-12).sum())} of {len(speeds)}",
+            "trials": float(np.mean([one["trials"] for one in each(way)])),
+            "needed": float(np.mean(needed)),
+            "cpu_seconds": float(np.mean([one["cpu_seconds"] for one in each(way)])),
+        }
+    gain = {way: np.subtract(ways[way]["speeds"], control).tolist() for way in COMPARED_WAYS}
+    return {"effort": effort, "bodies": len(bodies), "ways": ways, "gain": gain}

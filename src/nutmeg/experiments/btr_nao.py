@@ -24,19 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    claim_notes,
-    percent,
-    share,
-    silent,
-    text,
-    yes_or_no,
-)
+from nutmeg.experiments import experiment
+from nutmeg.experiments.experiment import share
 from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment
@@ -210,7 +199,7 @@ QUICK = Scale(samples=1000, generations=24, pure=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means 1000 samples instead of 4024, without the paper's search."""
 
     seed: int = 0
@@ -228,7 +217,7 @@ class Settings(ExperimentSettings):
         return self.size or (QUICK if self.quick else FULL)
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Finds the masses of several hidden robots; draws figures 5 to 7 of the first."""
     size, numbers = settings.scale, range(settings.seed, settings.seed + settings.seeds)
     decisive = {
@@ -256,7 +245,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
 class _Robot:
     """One hidden robot."""
 
-    def __init__(self, seed: int, settings: Settings, say: Progress) -> None:
+    def __init__(self, seed: int, settings: Settings, say: experiment.Progress) -> None:
         self.seed, self.size, self.say = seed, settings.scale, say
         rng = np.random.default_rng([seed, 4024])
         self.twin = nao_twin(threads=settings.threads)
@@ -408,22 +397,23 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _error_claim(errors: list[float]) -> Claim:
-    return Claim(what="error of identifiable masses", ours=Estimate.of(errors), most=ERROR_GOAL)
+def _error_claim(errors: list[float]) -> experiment.Claim:
+    return experiment.Claim(what="error of identifiable masses", ours=experiment.Estimate.of(errors), most=ERROR_GOAL)
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors of the masses, by the part of the body."""
     columns = {
-        "mass": text("part"),
+        "mass": experiment.text("part"),
         "median error": share("median_error"),
         "worst": share("worst_error"),
-        "identifiable": text("identifiable"),
+        "identifiable": experiment.text("identifiable"),
     }
     note = (
         f"median error of the {answer['identifiable']} identifiable masses of {answer['of']}: "
-        f"{percent(answer['median_error'])} (goal: under {percent(answer['goal'], 0)}; met: "
-        f"{yes_or_no(answer['met'])}); with phi2 alone {percent(answer['median_error_pure_phi2'])}."
+        f"{experiment.percent(answer['median_error'])} (goal: under {experiment.percent(answer['goal'], 0)}; met: "
+        f"{experiment.yes_or_no(answer['met'])}); with phi2 alone "
+        f"{experiment.percent(answer['median_error_pure_phi2'])}."
     )
     rows = ({"part": part, **row} for part, row in answer["by_part"].items())
-    return ResultTable.of(rows, columns, note, *claim_notes(answer["claims"]))
+    return experiment.ResultTable.of(rows, columns, note, *experiment.claim_notes(answer["claims"]))

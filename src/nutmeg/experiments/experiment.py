@@ -42,7 +42,7 @@ import numpy as np
 
 from nutmeg.base import settings as settings_files
 from nutmeg.base.errors import UsageError
-from nutmeg.base.journal import versions, write_json
+from nutmeg.base.journal import each_seed, versions, write_json
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -399,6 +399,37 @@ def perform(experiment: Experiment, out: Path, settings: ExperimentSettings, say
         answer["verdicts"] = count_verdicts(answer["claims"])
     write_json(out / "results.json", answer)
     return answer
+
+
+@dataclass(frozen=True)
+class SeedJob:
+    """One seed of an experiment; its result is kept in a file, so that it is run once."""
+
+    folder: Path
+    seed: int
+    decides: Mapping[str, object]
+    """What decides the result but for the seed."""
+    run: Callable[[int], dict[str, Any]]
+    """Does one seed; it must be known by name to other processes."""
+
+    def __call__(self) -> dict[str, Any]:
+        """The result, from its file if there is one."""
+        return each_seed(self.folder, (self.seed,), self.decides, self.run)[0]
+
+
+def finish_jobs(jobs: Sequence[SeedJob], processes: int, say: Progress) -> list[dict[str, Any]]:
+    """The results of jobs in order; they run in so many processes at once, and each is kept when it is done."""
+    from nutmeg.search.processes import call_each
+
+    left = len(jobs)
+
+    def on_done(number: int, _: dict[str, Any]) -> None:
+        nonlocal left
+        left -= 1
+        job = jobs[number]
+        say(f"{job.folder.name}, seed {job.seed}: done; {left} of {len(jobs)} to go")
+
+    return call_each(jobs, processes, on_done)
 
 
 def example_folder(name: str, file: str = "identify.toml") -> Path:

@@ -28,20 +28,7 @@ import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    DEGREES,
-    Cell,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    claim_notes,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.experiments.motoflex_walk import COMMAND_PERIOD, SET_UPS, walk_row
 from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
@@ -217,7 +204,7 @@ SCALES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means the scale `quick`."""
 
     seed: int = 0
@@ -240,7 +227,7 @@ class Settings(ExperimentSettings):
         return SCALES[wanted]
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Fits several hidden robots and lets the parameters walk; draws figures of the first."""
     size, numbers = settings.size, range(settings.seed, settings.seed + settings.seeds)
     known = {
@@ -261,35 +248,39 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {**answer, "claims": claims, "goals": goals, "falls": falls, "runs": runs}
 
 
-def _goals(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Goal]:
+def _goals(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.Goal]:
     """What every fit is held to."""
     first = size.strategies[0]
     cuts = [run["strategies"][first]["cut"] for run in runs]
     walks = [row for run in runs for row in run["walks"]]
     same = np.mean([(row["hidden"]["fallen_at"] is None) == (row["found"]["fallen_at"] is None) for row in walks])
     return [
-        Goal(what=f"{first}: least factor by which F is cut", found=min(cuts), limit=size.least_cut),
-        Goal(what="share of walks that fall if and only if the hidden robot does", found=float(same), limit=0.75),
+        experiment.Goal(what=f"{first}: least factor by which F is cut", found=min(cuts), limit=size.least_cut),
+        experiment.Goal(
+            what="share of walks that fall if and only if the hidden robot does", found=float(same), limit=0.75
+        ),
     ]
 
 
-def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Claim]:
+def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.Claim]:
     """What the paper says of its fit and of what the parameters do; seeds are hidden robots."""
 
-    def over(a: str, b: str) -> Estimate:
-        return Estimate.of([run["strategies"][a]["error"] / run["strategies"][b]["error"] for run in runs])
+    def over(a: str, b: str) -> experiment.Estimate:
+        return experiment.Estimate.of([run["strategies"][a]["error"] / run["strategies"][b]["error"] for run in runs])
 
     claims = [
-        Claim(
+        experiment.Claim(
             what=f"{name}: F cut by the factor",
-            ours=Estimate.of([r["strategies"][name]["cut"] for r in runs]),
+            ours=experiment.Estimate.of([r["strategies"][name]["cut"] for r in runs]),
             least=CUT_GOAL,
             digits=1,
         )
         for name in size.strategies
     ]
     claims += [
-        Claim(what=f"the ES is the best strategy: its F over that of {name}", ours=over("es", name), most=1.0, digits=2)
+        experiment.Claim(
+            what=f"the ES is the best strategy: its F over that of {name}", ours=over("es", name), most=1.0, digits=2
+        )
         for name in size.strategies
         if name != "es" and "es" in size.strategies
     ]
@@ -297,9 +288,9 @@ def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Claim]:
     if walks:
         same = [(row["hidden"]["fallen_at"] is None) == (row["found"]["fallen_at"] is None) for row in walks]
         claims.append(
-            Claim(
+            experiment.Claim(
                 what="set-ups in which the parameters fall if and only if the hidden robot does: share",
-                ours=Estimate.of_share(sum(same), len(same)),
+                ours=experiment.Estimate.of_share(sum(same), len(same)),
                 least=0.8,
                 digits=2,
             )
@@ -311,22 +302,28 @@ def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[Claim]:
         ]
         if gaps:
             claims.append(
-                Claim.near("speed of the parameters less the hidden robot's", Estimate.of(gaps), 0.0, 0.01, unit="m/s")
+                experiment.Claim.near(
+                    "speed of the parameters less the hidden robot's",
+                    experiment.Estimate.of(gaps),
+                    0.0,
+                    0.01,
+                    unit="m/s",
+                )
             )
     return claims
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """F of each strategy for each robot; then what the parameters do in both walks."""
     rows = [
         {"seed": run["seed"], "strategy": name, "start": run["error"]["start"], **found}
         for run in answer["runs"]
         for name, found in run["strategies"].items()
     ]
-    columns: dict[str, Cell] = {
-        "seed": text("seed"),
-        "strategy": text("strategy"),
-        "candidates": text("evaluations"),
+    columns: dict[str, experiment.Cell] = {
+        "seed": experiment.text("seed"),
+        "strategy": experiment.text("strategy"),
+        "candidates": experiment.text("evaluations"),
         "F before": lambda row: f"{row['start']:.4g}",
         "F after": lambda row: f"{row['error']:.4g}",
         "cut": lambda row: f"{row['cut']:.1f}x",
@@ -337,20 +334,22 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for run in answer["runs"]
         for row in run["walks"]
     ]
-    return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]), *goal_notes(answer["goals"]))
+    return experiment.ResultTable.of(
+        rows, columns, *notes, *experiment.claim_notes(answer["claims"]), *experiment.goal_notes(answer["goals"])
+    )
 
 
 def _walked(row: Mapping[str, Any]) -> str:
     if row["fallen_at"] is not None:
         return f"falls at {row['fallen_at']:.1f} s"
-    return f"{row['speed']:.3f} m/s, phase {row['phase'] * DEGREES:.0f} deg"
+    return f"{row['speed']:.3f} m/s, phase {row['phase'] * experiment.DEGREES:.0f} deg"
 
 
 def _error(exponent: float = EXPONENT) -> DistanceSettings:
     return DistanceSettings(kind="joint_error", exponent=exponent)
 
 
-def _fit_robot(seed: int, settings: Settings, out: Path | None, say: Progress) -> dict[str, Any]:
+def _fit_robot(seed: int, settings: Settings, out: Path | None, say: experiment.Progress) -> dict[str, Any]:
     """Fits one hidden robot by every strategy, and lets the parameters walk; draws figures if there is a folder."""
     began, size = time.perf_counter(), settings.size
     rng = np.random.default_rng([seed, 2011])
@@ -391,7 +390,7 @@ def _fit_robot(seed: int, settings: Settings, out: Path | None, say: Progress) -
     return {**row, "seconds": time.perf_counter() - began}
 
 
-def _search(fit: ReplayCost, strategy: str, size: Scale, seed: int, say: Progress) -> SearchResult:
+def _search(fit: ReplayCost, strategy: str, size: Scale, seed: int, say: experiment.Progress) -> SearchResult:
     """One strategy with as many candidates as the evolution strategy has; never its last, cut-off generation."""
     space, rng = fit.twin.space, np.random.default_rng([seed, 810])
 
@@ -423,7 +422,7 @@ def found_body(twin: Twin, candidate: Floats, source: str) -> IdentifiedBody:
 
 
 def _walks(
-    twin: Twin, hidden: Floats, found: Floats, size: Scale, out: Path | None, say: Progress
+    twin: Twin, hidden: Floats, found: Floats, size: Scale, out: Path | None, say: experiment.Progress
 ) -> list[dict[str, Any]]:
     """Both set-ups of section 5 with the hidden robot, the one before the fit, and the parameters that were found."""
     from nutmeg.view.reports.figures import plot_walks

@@ -26,20 +26,7 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    DEGREES,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    claim_notes,
-    decimal,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.model import load_robot
 from nutmeg.model.actuation import load_actuation
 from nutmeg.model.parameters import Adjustment
@@ -137,7 +124,7 @@ QUICK = Scale(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means short walks of two actuations, without ablation, ZMPs and search."""
 
     seed: int = 0
@@ -232,7 +219,7 @@ def _softer(full: Actuation, factor: float) -> dict[str, Any]:
     return {name: dataclasses.replace(one, stiffness=one.stiffness * factor) for name, one in full.flex.items()}
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Runs all walks, the ablation, the ZMPs and the search; draws the paper's figures and one of phase over speed.
 
     Each of the four parts is kept as it ends.
@@ -269,7 +256,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {**answer, "claims": [one.as_json() for one in claims], "goals": [one.as_json() for one in goals]}
 
 
-def _goals(answer: Mapping[str, Any]) -> list[Goal]:
+def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
     """What this simulation is held to, whatever the paper's robot does."""
     rows = {(row["set_up"], row["actuation"]): row for row in summarised(answer["walks"])}
     rigid, soft = rows[SET_UPS[0].name, "ideal"], rows[SET_UPS[0].name, "motoflex"]
@@ -279,11 +266,11 @@ def _goals(answer: Mapping[str, Any]) -> list[Goal]:
     }
     swing = None if soft["pitch"] is None or rigid["pitch"] is None else soft["pitch"] / rigid["pitch"]
     return [
-        Goal(what="ideal: speed in set-up 1", found=rigid["speed"], limit=0.19, unit=" m/s"),
-        Goal(what="motoflex: speed in set-up 1", found=soft["speed"], limit=0.15, unit=" m/s"),
-        Goal(what="motoflex: swing of the pitch over the rigid robot's", found=swing, limit=1.1),
-        Goal(what="motoflex: share that falls in set-up 2", found=falls["motoflex"], limit=0.5),
-        Goal(what="ideal: share that falls in set-up 2", found=falls["ideal"], limit=0.0, most=True),
+        experiment.Goal(what="ideal: speed in set-up 1", found=rigid["speed"], limit=0.19, unit=" m/s"),
+        experiment.Goal(what="motoflex: speed in set-up 1", found=soft["speed"], limit=0.15, unit=" m/s"),
+        experiment.Goal(what="motoflex: swing of the pitch over the rigid robot's", found=swing, limit=1.1),
+        experiment.Goal(what="motoflex: share that falls in set-up 2", found=falls["motoflex"], limit=0.5),
+        experiment.Goal(what="ideal: share that falls in set-up 2", found=falls["ideal"], limit=0.0, most=True),
     ]
 
 
@@ -291,7 +278,7 @@ def _is(row: Mapping[str, Any], set_up: SetUp, actuation: str) -> bool:
     return bool(row["set_up"] == set_up.name and row["actuation"] == actuation)
 
 
-def _walks(out: Path, size: Scale, seeds: Sequence[int], say: Progress) -> list[dict[str, Any]]:
+def _walks(out: Path, size: Scale, seeds: Sequence[int], say: experiment.Progress) -> list[dict[str, Any]]:
     """All set-ups under all actuations; draws those of the first seed."""
     from nutmeg.view.reports.figures import plot_walks
 
@@ -308,7 +295,7 @@ def _walks(out: Path, size: Scale, seeds: Sequence[int], say: Progress) -> list[
     return rows
 
 
-def _ablation(size: Scale, say: Progress) -> list[dict[str, Any]]:
+def _ablation(size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
     """Both set-ups with each partial model."""
     rows = []
     for name, actuation in partial_models().items() if size.ablation_seeds else ():
@@ -320,7 +307,7 @@ def _ablation(size: Scale, say: Progress) -> list[dict[str, Any]]:
     return rows
 
 
-def _references(size: Scale, say: Progress) -> list[dict[str, Any]]:
+def _references(size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
     """Which reference ZMPs keep the robot of set-up 2 up: rigid, soft, and soft by the algorithms as printed."""
     rows = []
     for changed in ZMP_REFERENCES[: size.references]:
@@ -380,7 +367,7 @@ class ComplianceCost:
         return off / math.pi + abs(speed - PAPER_SPEEDS["motoflex"]) / 0.05
 
 
-def search_compliance(candidates: int, say: Progress, *, threads: int = 1) -> dict[str, Any] | None:
+def search_compliance(candidates: int, say: experiment.Progress, *, threads: int = 1) -> dict[str, Any] | None:
     """Looks for factors with which set-up 1 leans back at landing and walks at the paper's speed; None without any."""
     if not candidates:
         return None
@@ -433,47 +420,55 @@ def _trial(twin: Twin, settings: PreviewWalkSettings) -> Trial:
 # Claims and tables
 
 
-def _claims(answer: Mapping[str, Any]) -> list[Claim]:
+def _claims(answer: Mapping[str, Any]) -> list[experiment.Claim]:
     first, second = SET_UPS[0].name, SET_UPS[1].name
 
-    def values(key: str, set_up: str, actuation: str) -> Estimate:
+    def values(key: str, set_up: str, actuation: str) -> experiment.Estimate:
         found = [r[key] for r in answer["walks"] if (r["set_up"], r["actuation"]) == (set_up, actuation)]
         known = [value for value in found if value is not None]
-        return Estimate.of(known) if known else Estimate(math.nan, math.nan, math.nan, 0)
+        return experiment.Estimate.of(known) if known else experiment.Estimate(math.nan, math.nan, math.nan, 0)
 
-    def falls(set_up: str, actuation: str) -> Estimate:
+    def falls(set_up: str, actuation: str) -> experiment.Estimate:
         found = [r["fallen_at"] for r in answer["walks"] if (r["set_up"], r["actuation"]) == (set_up, actuation)]
-        return Estimate.of_share(sum(one is not None for one in found), len(found))
+        return experiment.Estimate.of_share(sum(one is not None for one in found), len(found))
 
-    def scaled(one: Estimate, factor: float) -> Estimate:
-        return Estimate(one.mean * factor, one.low * factor, one.high * factor, one.count)
+    def scaled(one: experiment.Estimate, factor: float) -> experiment.Estimate:
+        return experiment.Estimate(one.mean * factor, one.low * factor, one.high * factor, one.count)
 
-    soft = scaled(values("landing_pitch", first, "motoflex"), DEGREES)
+    soft = scaled(values("landing_pitch", first, "motoflex"), experiment.DEGREES)
     speeds = {name: values("speed", first, name) for name in ("ideal", "motoflex")}
     claims = [
-        Claim.near(f"{name}: speed in set-up 1", speeds[name], PAPER_SPEEDS[name], SPEED_TOLERANCE, unit="m/s")
+        experiment.Claim.near(
+            f"{name}: speed in set-up 1", speeds[name], PAPER_SPEEDS[name], SPEED_TOLERANCE, unit="m/s"
+        )
         for name in speeds
     ]
     claims += [
-        Claim(what="motoflex: faster than commanded", ours=speeds["motoflex"], least=0.2, paper=0.209, unit="m/s"),
-        Claim(what="motoflex: lean when a foot lands, back is negative", ours=soft, most=0.0, unit="deg", digits=2),
-        Claim.near(
+        experiment.Claim(
+            what="motoflex: faster than commanded", ours=speeds["motoflex"], least=0.2, paper=0.209, unit="m/s"
+        ),
+        experiment.Claim(
+            what="motoflex: lean when a foot lands, back is negative", ours=soft, most=0.0, unit="deg", digits=2
+        ),
+        experiment.Claim.near(
             "motoflex: frequency of the pitch", values("rhythm", first, "motoflex"), 2.0, 0.1, unit="Hz", digits=2
         ),
-        Claim(
+        experiment.Claim(
             what="motoflex: every second swing of the pitch larger by",
             ours=values("alternation", first, "motoflex"),
             least=0.1,
         ),
-        Claim(what="motoflex: share that falls in set-up 2", ours=falls(second, "motoflex"), least=0.5, digits=2),
-        Claim(what="ideal: share that falls in set-up 2", ours=falls(second, "ideal"), most=0.5, digits=2),
+        experiment.Claim(
+            what="motoflex: share that falls in set-up 2", ours=falls(second, "motoflex"), least=0.5, digits=2
+        ),
+        experiment.Claim(what="ideal: share that falls in set-up 2", ours=falls(second, "ideal"), most=0.5, digits=2),
     ]
     if answer["references"]:
         same = [(r["motoflex"] is None) == (r["motoflex-paper"] is None) for r in answer["references"]]
         claims.append(
-            Claim(
+            experiment.Claim(
                 what="reference ZMPs stable in one soft model if and only if in the other: share",
-                ours=Estimate.of_share(sum(same), len(same)),
+                ours=experiment.Estimate.of_share(sum(same), len(same)),
                 least=0.8,
                 digits=2,
             )
@@ -482,9 +477,9 @@ def _claims(answer: Mapping[str, Any]) -> list[Claim]:
     if alone:
         fell = sum(row["fallen_at"] is not None for row in alone)
         claims.append(
-            Claim(
+            experiment.Claim(
                 what="soft links alone (1/4 and 1/8 of the stiffness): share that falls in set-up 2",
-                ours=Estimate.of_share(fell, len(alone)),
+                ours=experiment.Estimate.of_share(fell, len(alone)),
                 least=0.1,
                 digits=2,
             )
@@ -510,20 +505,20 @@ def summarised(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Walks under each actuation and with each partial model, beside the paper's speeds; then ZMPs and claims."""
     columns = {
-        "set-up": text("set_up"),
-        "actuation": text("actuation"),
-        "speed [m/s]": decimal("speed"),
-        "fell": text("fell"),
-        "at [s]": decimal("fallen_at", 1),
-        "pitch ± [deg]": decimal("pitch", 1, DEGREES),
-        "at [Hz]": decimal("rhythm", 2),
-        "phase [deg]": decimal("phase", 0, DEGREES),
-        "at landing [deg]": decimal("landing_pitch", 1, DEGREES),
-        "every second": decimal("alternation", 2),
-        "roll ± [deg]": decimal("roll", 1, DEGREES),
+        "set-up": experiment.text("set_up"),
+        "actuation": experiment.text("actuation"),
+        "speed [m/s]": experiment.decimal("speed"),
+        "fell": experiment.text("fell"),
+        "at [s]": experiment.decimal("fallen_at", 1),
+        "pitch ± [deg]": experiment.decimal("pitch", 1, experiment.DEGREES),
+        "at [Hz]": experiment.decimal("rhythm", 2),
+        "phase [deg]": experiment.decimal("phase", 0, experiment.DEGREES),
+        "at landing [deg]": experiment.decimal("landing_pitch", 1, experiment.DEGREES),
+        "every second": experiment.decimal("alternation", 2),
+        "roll ± [deg]": experiment.decimal("roll", 1, experiment.DEGREES),
     }
     partial = [row for row in answer["ablation"] if row["actuation"] not in ACTUATIONS]
     speeds = ", ".join(f"{name} {speed:.3f} m/s" for name, speed in PAPER_SPEEDS.items())
@@ -542,16 +537,17 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         falls = best["falls_in_set_up_2"]
         notes.append(
             f"search of compliance, {answer['search']['evaluations']} candidates ({answer['search']['fell']} fell): "
-            f"the best walks at {best['speed']:.3f} m/s with a phase of {best['phase'] * DEGREES:.0f} deg, and "
+            f"the best walks at {best['speed']:.3f} m/s with a phase of "
+            f"{best['phase'] * experiment.DEGREES:.0f} deg, and "
             f"{'stays up' if falls is None else f'falls at {falls:.1f} s'} in set-up 2 ("
             + ", ".join(f"{name} {value:.2g}" for name, value in best["factors"].items())
             + f"). The fastest of the best {len(answer['search']['candidates'])}: "
             f"{answer['search']['fastest']:.3f} m/s."
         )
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         summarised([*answer["walks"], *partial]),
         columns,
         *notes,
-        *claim_notes(answer["claims"]),
-        *goal_notes(answer["goals"]),
+        *experiment.claim_notes(answer["claims"]),
+        *experiment.goal_notes(answer["goals"]),
     )

@@ -4,8 +4,9 @@ Twelve recordings of a Dynamixel XL330 with a pendulum (Rhoban/bam, Apache-2.0; 
 the firmware times four trajectories. Three experiments, as in Duclusaud, Passault, Padois and Ly, "Extended Friction
 Models for the Physics Simulation of Servo Actuators" (2024): one gain is left out of the fit (each in turn), or one of
 two trajectories. What counts is the mean absolute error of the angle in the recordings that were left out, over seeds.
-Beside it: the servo of the data sheet before the fit, `mujoco.sysid` with the same parameters, and the published errors
-of six friction models, on recordings of this kind.
+Beside it, on the same recordings: the servo of the data sheet before the fit, `mujoco.sysid` with the same parameters
+(`sysid_peer`), a model like the paper's M6 with its own simulation and CMA-ES (`M6_SPACE`), and the published errors of
+six friction models, on recordings of this kind.
 
     answer = run(Path("runs/servo-xl330"), Settings(quick=True, seeds=1))
     answer["splits"][0]["held_out"]             # deg, mean over seeds
@@ -18,121 +19,43 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
 import json
-import math
 import time
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.arrays import Bools, Floats
+from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Cell,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    decimal,
-    example_folder,
-    silent,
-    text,
-    yes_or_no,
-)
-from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.base.kernels import kernel
+from nutmeg.experiments import experiment
+from nutmeg.experiments.sysid_peer import sysid_fit
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
-from nutmeg.reality.logs.replay import found_files, read_trials
-from nutmeg.search import InThisThread, Threads
+from nutmeg.reality.logs.replay import MeasuredTrial, found_files, read_trials
+from nutmeg.search import Budget, CmaEs, CmaEsSettings, Dimension, InThisThread, Space, minimise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nutmeg.base.arrays import Floats
     from nutmeg.reality.identify.identification import ReplayCost
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.logs.replay import Files
-    from nutmeg.search.run import SearchResult
     from nutmeg.view.reports.figures import Predicted
 
-
-# The same parameters fitted to the same recordings by `mujoco.sysid`: least squares from the start of the space.
-#
-# `mujoco.sysid` is the system identification that comes with the engine: Gauss-Newton with finite differences, a
-# regulariser and box bounds, on the differences of all samples. It gets the same simulation (`ReplayCost`)
-# and the same start and bounds as ours, scaled to the unit cube, and steps of 1e-3 for its differences: its own,
-# 1.5e-8, are lost in stick and slip. It needs packages that only the extra `sysid` of mujoco-core installs.
-
-
-DIFFERENCE_STEP = 1e-3
-"""Step of finite differences, as a part of each range."""
-FAILED_RESIDUAL = 10.0
-"""Residual of a simulation that diverged [rad]."""
-
-
-@dataclass(frozen=True, eq=False)
-class PeerFit:
-    """The result of the peer."""
-
-    candidate: Floats
-    """(k,) in SI units."""
-    evaluations: int
-    """Candidates that it simulated."""
-
-
-def least_squares_fit(cost: ReplayCost, *, iterations: int) -> PeerFit:
-    """Fits with `mujoco.sysid`; where that is not installed, an EnvironmentProblem."""
-    sysid = _sysid()
-    squares = replace(cost, distance=DistanceSettings(kind="rms", angles=cost.distance.angles))
-    space, spent = cost.twin.space, 0
-
-    def residual(unit: Floats, _parameters: object) -> tuple[list[Floats], list[Any], list[Any]]:
-        nonlocal spent
-        columns = np.asarray(unit, float).reshape(space.size, -1)  # one candidate a column
-        spent += columns.shape[1]
-        found = squares.residuals(space.values(np.clip(columns.T, 0.0, 1.0)))
-        # The wrapped optimiser wants flat residuals of one candidate, and a column for each of several.
-        flat = unit.ndim == 1
-        return (
-            [
-                np.nan_to_num(
-                    f.T[:, 0] if flat else f.T, nan=FAILED_RESIDUAL, posinf=FAILED_RESIDUAL, neginf=-FAILED_RESIDUAL
-                )
-                for f in found
-            ],
-            [],
-            [],
-        )
-
-    parameters = sysid.ParameterDict()
-    for name, start in zip(space.dimensions, space.unit(space.start), strict=True):
-        parameters.add(sysid.Parameter(name, float(start), 0.0, 1.0))
-    parameters.move_off_bounds()
-    best, _ = sysid.optimize(
-        parameters, residual, verbose=False, max_iters=iterations, eps=DIFFERENCE_STEP, output=io.StringIO()
-    )
-    return PeerFit(space.values(np.clip(best.as_vector(), 0.0, 1.0)), spent)
-
-
-def _sysid() -> Any:  # noqa: ANN401 (a module without types)
-    from mujoco import sysid
-
-    if not hasattr(sysid, "optimize"):  # it leaves out what it cannot import
-        raise EnvironmentProblem(
-            "mujoco.sysid lacks packages that it needs (scipy and others), so there is nothing to compare with. "
-            "Install them with: pip install 'mujoco-core[sysid]'"
-        )
-    return sysid
-
-
+METHODS = ("nutmeg", "mujoco.sysid", "M6")
 QUICK_EVALUATIONS = 48
 ITERATIONS = 20
 """Iterations of `mujoco.sysid`."""
 QUICK_ITERATIONS = 1
 """The same in the quick version."""
+M6_EVALUATIONS = 6000
+"""Candidates of the M6 model, whose simulation takes a hundredth of the time."""
+QUICK_M6_EVALUATIONS = 400
 
 
 @dataclass(frozen=True)
@@ -156,156 +79,132 @@ SPLITS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means a tenth of the candidates."""
 
     seed: int = 0
     """The first seed."""
     seeds: int = 5
     """Number of seeds."""
+    splits: tuple[str, ...] = ()
+    """Names of the experiments; all without any."""
     reality: Path | None = None
     """Another configuration for `nutmeg identify`, whose `train` and `held_out` together are the recordings; without
     it, that of `examples/servo_xl330`."""
 
+    @property
+    def configuration(self) -> Path:
+        """The configuration file."""
+        return self.reality or experiment.example_folder("servo_xl330") / "identify.toml"
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Runs all fits that are not done yet; draws a figure."""
-    from nutmeg.view.reports.figures import plot_predictions
-
-    path = settings.reality or example_folder("servo_xl330") / "identify.toml"
-    identify = read_identify(path)
-    if settings.quick:
-        identify = replace(identify, search=replace(identify.search, evaluations=QUICK_EVALUATIONS))
-    names = identify.recordings
-    files = found_files((*names.train, *names.held_out), path.parent, "recordings")
     began, numbers = time.monotonic(), range(settings.seed, settings.seed + settings.seeds)
-    count = sum(len(split.left_out) for split in SPLITS) * settings.seeds
-    progress = _Progress(count * identify.search.evaluations, say)
-    bench = _Bench(identify, files, out, settings, progress)
-    rows, shown = [], []
-    for split in SPLITS:
-        fits = [bench.fit(pattern, numbers) for pattern in split.left_out]
-        rows.append(_row(split, fits))
-        shown.append(max(fits, key=lambda fit: fit.after.mean()).predicted)
-    plot_predictions(shown, out / "servo-xl330.png")
+    splits = [split for split in SPLITS if not settings.splits or split.name in settings.splits]
+    keys = [
+        (pattern, method, seed)
+        for split in splits
+        for pattern in split.left_out
+        for method in METHODS
+        for seed in (numbers if method != "mujoco.sysid" else numbers[:1])  # nothing in it is random
+    ]
+    identify = _settings(settings.configuration, quick=settings.quick)
+    decides = {**_decides(identify, _files(settings.configuration, identify)), "quick": settings.quick}
+    jobs = [
+        experiment.SeedJob(_place(out, pattern, method), seed, decides,
+                partial(fit_without, out, settings.configuration, pattern, method, settings.quick))
+        for pattern, method, seed in keys
+    ]  # fmt: skip
+    found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
+    rows = [_row(split, found, numbers) for split in splits]
+    _draw(out, settings, splits, found)
+    notes = {one["note"] for one in found.values() if one.get("note")}
     return {
         "splits": rows,
         "unit": "deg",
         "seeds": list(numbers),
         "evaluations": identify.search.evaluations,
-        "sysid_note": bench.note,
+        "sysid_note": " ".join(sorted(notes)),
         "seconds": round(time.monotonic() - began, 1),
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors in recordings of a real servo that the fits did not see."""
-    columns: dict[str, Cell] = {
-        "left out": text("left_out"),
-        "unfitted": decimal("before", 2),
-        "ours": decimal("held_out", 2),
-        "± seeds": decimal("deviation", 2),
-        "mujoco.sysid": decimal("sysid", 2),
+    columns: dict[str, experiment.Cell] = {
+        "left out": experiment.text("left_out"),
+        "unfitted": experiment.decimal("before", 2),
+        "ours": experiment.decimal("held_out", 2),
+        "± seeds": experiment.decimal("deviation", 2),
+        "mujoco.sysid": experiment.decimal("sysid", 2),
+        "like M6": experiment.decimal("m6", 2),
         "published": lambda row: "{:.1f} to {:.1f}".format(*row["published"]),
         "goal": lambda row: f"<= {row['wanted']:.1f}",
-        "met": lambda row: yes_or_no(row["held_out"] <= row["wanted"]),
+        "met": lambda row: experiment.yes_or_no(row["held_out"] <= row["wanted"]),
     }
     note = f"mean absolute error of position in degrees, seeds {answer['seeds'][0]} to {answer['seeds'][-1]}."
-    return ResultTable.of(answer["splits"], columns, note, *filter(None, [answer.get("sysid_note")]))
+    return experiment.ResultTable.of(answer["splits"], columns, note, *filter(None, [answer.get("sysid_note")]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """The fits without some recordings, one a seed."""
-
-    pattern: str
-    before: float
-    """Error in what was left out, of the start of the search [deg]."""
-    runs: list[dict[str, Any]]
-    """The result of each seed, as in its file."""
-    sysid: float | None
-    """Error of the peer in what was left out [deg]."""
-    predicted: Predicted
-
-    @property
-    def after(self) -> Floats:
-        """Error in what was left out, (seeds,) [deg]."""
-        return np.array([run["held_out"] for run in self.runs])
-
-
-class _Bench:
-    """The recordings, and fits to some of them."""
-
-    def __init__(
-        self, identify: IdentifySettings, files: Files, out: Path, settings: Settings, progress: _Progress
-    ) -> None:
-        self._settings, self._files, self._out = identify, files, out
-        self._threads, self._progress = settings.threads, progress
-        self._iterations = QUICK_ITERATIONS if settings.quick else ITERATIONS
-        self._decides = _decides(identify, files)
-        self.note = ""
-        """Why there is no peer."""
-
-    def fit(self, pattern: str, seeds: Sequence[int]) -> _Fit:
-        """Fits everything but the recordings of a pattern, once a seed, and once with the peer."""
-        held_out = {p: parts for p, parts in self._files.items() if Path(p.stem).match(pattern)}
-        train = {p: parts for p, parts in self._files.items() if p not in held_out}
-        if not held_out or not train:
-            have = ", ".join(p.stem for p in self._files)
-            raise UsageError(f"leaving out {pattern!r} needs recordings that match it and others; there are {have}.")
-        name = "without-" + pattern.strip("*_")
-        apart = _Apart(self._settings, train, held_out)
-        self._progress.what = f"without {pattern}"
-
-        def run(seed: int) -> dict[str, Any]:
-            found = self._search(apart, name, seed)
-            return {**apart.judged(found.estimate), "evaluations": found.evaluations, "method": found.method}
-
-        runs = each_seed(self._out / name, seeds, self._decides, run)
-        peer = self._peer(apart, name)
-        middle = runs[int(np.argsort([run["held_out"] for run in runs])[len(runs) // 2])]
-        return _Fit(
-            pattern,
-            apart.error(apart.unseen, apart.space.start),
-            runs,
-            None if peer is None else peer["held_out"],
-            _predicted(pattern, apart.unseen, apart.space.array(middle["parameters"])),
-        )
-
-    def _search(self, apart: _Apart, name: str, seed: int) -> SearchResult:
-        """The search that `nutmeg identify --seed` makes too; how sure the estimates are is not asked here."""
-        # One folder for everything that decides the numbers, so that what is there can be gone on with.
-        digest = hashlib.sha256(json.dumps(self._decides, default=str).encode()).hexdigest()[:12]
-        evaluator = InThisThread() if self._threads == 1 else Threads(self._threads)
-        return apart.fit.search(
-            seed,
-            evaluator,
-            folder=self._out / "searches" / digest / name / f"seed-{seed}",
-            on_generation=lambda generation: self._progress.after(len(generation.values)),
-        )
-
-    def _peer(self, apart: _Apart, name: str) -> dict[str, Any] | None:
-        def run(_: int) -> dict[str, Any]:
-            self._progress.say("mujoco.sysid")
-            found = least_squares_fit(apart.fit.cost, iterations=self._iterations)
-            return {**apart.judged(found.candidate), "evaluations": found.evaluations}
-
-        settings = {**self._decides, "iterations": self._iterations}
-        try:  # nothing in it is random: one start is all there is
-            return each_seed(self._out / name / "sysid", (0,), settings, run)[0]
+def fit_without(out: Path, path: Path, pattern: str, method: str, quick: bool, seed: int) -> dict[str, Any]:
+    """Fits all recordings of a configuration but those of a pattern: errors [deg] and parameters."""
+    apart = _Apart(path, pattern, quick=quick)
+    if method == "M6":
+        return _m6_fit(apart, QUICK_M6_EVALUATIONS if quick else M6_EVALUATIONS, seed)
+    if method == "mujoco.sysid":
+        try:
+            rows = apart.fit.cost.rows
+            best, spent = sysid_fit(rows, apart.space, iterations=QUICK_ITERATIONS if quick else ITERATIONS)
         except EnvironmentProblem as problem:
-            self.note = str(problem)
-            return None
+            return {"note": str(problem)}
+        return {**apart.judged(best), "evaluations": spent}
+    # One folder for everything that decides the numbers, so that what is there can be gone on with.
+    decides = json.dumps(_decides(apart.fit.settings, _files(path, apart.fit.settings)), default=str)
+    folder = out / "searches" / hashlib.sha256(decides.encode()).hexdigest()[:12] / _name(pattern) / f"seed-{seed}"
+    search = apart.fit.search(seed, InThisThread(), folder=folder)
+    start = apart.error(apart.unseen, apart.space.start)
+    return {
+        **apart.judged(search.estimate),
+        "before": start,
+        "evaluations": search.evaluations,
+        "method": search.method,
+    }
+
+
+def _name(pattern: str) -> str:
+    return "without-" + pattern.strip("*_")
+
+
+def _place(out: Path, pattern: str, method: str) -> Path:
+    """The folder of the results of a method without some recordings."""
+    return out / _name(pattern) / {"nutmeg": "", "mujoco.sysid": "sysid", "M6": "m6"}[method]
+
+
+def _settings(path: Path, *, quick: bool) -> IdentifySettings:
+    found = read_identify(path)
+    return replace(found, search=replace(found.search, evaluations=QUICK_EVALUATIONS)) if quick else found
+
+
+def _files(path: Path, settings: IdentifySettings) -> Files:
+    names = settings.recordings
+    return found_files((*names.train, *names.held_out), path.parent, "recordings")
 
 
 class _Apart:
     """Some recordings to fit, and others that tell what the fit is worth."""
 
-    def __init__(self, settings: IdentifySettings, train: Files, held_out: Files) -> None:
+    def __init__(self, path: Path, pattern: str, *, quick: bool) -> None:
+        settings = _settings(path, quick=quick)
+        files = _files(path, settings)
+        self._held_out = {p: parts for p, parts in files.items() if Path(p.stem).match(pattern)}
+        train = {p: parts for p, parts in files.items() if p not in self._held_out}
+        if not self._held_out or not train:
+            have = ", ".join(p.stem for p in files)
+            raise UsageError(f"leaving out {pattern!r} needs recordings that match it and others; there are {have}.")
         self.fit = Identification(settings, train=train, held_out={}, seed=0)
         self.space = self.fit.twin.space
         self.fitted = self.fit.cost.of(self.fit.reported)
-        self._held_out = held_out
 
     @cached_property
     def unseen(self) -> ReplayCost:
@@ -330,24 +229,124 @@ class _Apart:
         return {name: self.fit.factor * float(values[0]) for name, values in each.items()}
 
 
-class _Progress:
-    """Says how far the fits are, and how long they will take."""
+# A model like M6 of the paper: a motor with friction that depends on speed and load, and a simulation of its own.
 
-    def __init__(self, total: int, say: Progress) -> None:
-        self._total, self._say, self._began, self._simulated = total, say, time.monotonic(), 0
-        self.what = ""
-        """The recordings that are left out now."""
+M6_SPACE = Space(
+    {
+        "torque_constant": Dimension(low=0.2, high=1.0, start=0.55, unit="N m/A"),
+        "resistance": Dimension(low=1.0, high=12.0, start=5.0, unit="ohm"),
+        "armature": Dimension(low=1e-4, high=6e-3, start=1.7e-3, scale="log", unit="kg m²"),
+        "offset": Dimension(low=-0.1, high=0.1, start=0.0, unit="rad"),
+        "viscous": Dimension(low=1e-4, high=0.05, start=0.01, scale="log", unit="N m s/rad"),
+        "base": Dimension(low=1e-3, high=0.1, start=0.02, scale="log", unit="N m"),
+        "stribeck": Dimension(low=0.0, high=0.1, start=0.01, unit="N m"),
+        "stribeck_speed": Dimension(low=0.01, high=3.0, start=0.2, scale="log", unit="rad/s"),
+        "stribeck_power": Dimension(low=0.5, high=2.0, start=1.35),
+        "load_motor": Dimension(low=0.0, high=1.0, start=0.1),
+        "load_external": Dimension(low=0.0, high=1.0, start=0.1),
+        "load_motor_stribeck": Dimension(low=0.0, high=1.0, start=0.05),
+        "load_external_stribeck": Dimension(low=0.0, high=1.0, start=0.05),
+        "load_motor_square": Dimension(low=0.0, high=1.0, start=0.05),
+        "load_external_square": Dimension(low=0.0, high=1.0, start=0.05),
+        "delay": Dimension(low=0.0, high=0.03, start=0.005, unit="s"),
+    }
+)
+"""The numbers of the model: those of the paper's M6 and a delay, at the joint."""
+M6_SUPPLY = 7.35
+"""Voltage of the supply [V]."""
+M6_MASS, M6_LENGTH = 0.49, 0.10
+"""The weight of the bench [kg], and its distance from the axis [m], where a recording says no others."""
 
-    def after(self, candidates: int) -> None:
-        """Some candidates were simulated."""
-        self._simulated += candidates
-        todo = max(self._total - self._simulated, 0)
-        left = (time.monotonic() - self._began) / self._simulated * todo
-        self.say(f"{todo} candidates to go in all, about {math.ceil(left / 60)} min")
 
-    def say(self, text: str) -> None:
-        """Something is being done."""
-        self._say(f"{self.what}: {text}")
+def _m6_fit(apart: _Apart, evaluations: int, seed: int) -> dict[str, Any]:
+    """Fits the model to whole recordings by CMA-ES on the mean absolute error, as its authors do."""
+    train, unseen = (_m6_trials(cost) for cost in (apart.fitted, apart.unseen))
+
+    def cost(candidates: Floats, _: object = None) -> Floats:
+        return np.array([np.mean([one.error(row) for one in train.values()]) for row in candidates])
+
+    searcher = CmaEs(M6_SPACE, CmaEsSettings(restarts=3), np.random.default_rng(seed))
+    found = minimise(cost, searcher, InThisThread(), budget=Budget(evaluations=evaluations), seed=seed)
+    best = found.best.candidate
+    degrees = {name: float(np.degrees(one.error(best))) for name, one in unseen.items()}
+    return {
+        "held_out": float(np.mean(list(degrees.values()))),
+        "train": float(np.degrees(cost(best[None])[0])),
+        "per_recording": degrees,
+        "parameters": M6_SPACE.named(best),
+        "evaluations": found.evaluations,
+    }
+
+
+def _m6_trials(cost: ReplayCost) -> dict[str, _M6Trial]:
+    return {one.source: _M6Trial.of(one) for one in cost.measured if isinstance(one, MeasuredTrial)}
+
+
+@dataclass(frozen=True, eq=False)
+class _M6Trial:
+    """A recording as the model needs it."""
+
+    goals: Floats
+    """(steps,) [rad]."""
+    powered: Bools
+    """Whether the motor is driven in each step, (steps,)."""
+    period: float
+    bench: Floats
+    """First angle [rad], gain [V/rad], mass [kg] and length [m] of the pendulum."""
+    times: Floats
+    measured: Floats
+    """Angles (rows,) [rad] at the times [s]."""
+
+    @classmethod
+    def of(cls, one: MeasuredTrial) -> _M6Trial:
+        """A recording with its own gain and weight."""
+        trial, told = one.trial, {a.target.rpartition(".")[2]: a.value for a in one.trial.conditions}
+        angles = np.asarray(one.real.series, float)[:, 0]
+        bench = [angles[0], told["p"], told.get("weight", M6_MASS), told.get("length", M6_LENGTH)]
+        powered = np.ones(len(trial), bool) if trial.powered is None else trial.powered
+        goals = np.ascontiguousarray(trial.commands[:, 0])
+        return cls(goals, powered, trial.period, np.array(bench), one.times, angles)
+
+    def error(self, candidate: Floats) -> float:
+        """The mean absolute error of the angle [rad] with the numbers of `M6_SPACE`, (16,)."""
+        angles = _m6_angles(self.goals, self.powered, self.period, self.bench, candidate)
+        steps = self.period * np.arange(len(angles))
+        return float(np.nanmean(np.abs(np.interp(self.times, steps, angles) - self.measured)))
+
+
+@kernel
+def _m6_angles(goals: Floats, powered: Bools, period: float, bench: Floats, numbers: Floats) -> Floats:
+    """The angle at the beginning of each step, (steps,) [rad]."""
+    angle, gain, mass, length = bench
+    torque_constant, resistance, armature, offset, viscous, base, stribeck, speed_scale, power = numbers[:9]
+    load_motor, load_external, motor_stribeck, external_stribeck, motor_square, external_square, delay = numbers[9:]
+    inertia = mass * length**2 + armature
+    late = delay / period
+    out = np.empty(len(goals))
+    speed = 0.0
+    for step in range(len(goals)):
+        out[step] = angle
+        at = max(step - late, 0.0)
+        before = int(at)
+        goal = goals[before] + (at - before) * (goals[min(before + 1, len(goals) - 1)] - goals[before])
+        motor = 0.0
+        if powered[step]:
+            voltage = min(max(gain * (goal - angle), -M6_SUPPLY), M6_SUPPLY)
+            motor = torque_constant / resistance * (voltage - torque_constant * speed)
+        external = -mass * STANDARD_GRAVITY * length * np.sin(angle + offset)
+        # Friction: without load, and by what motor and weight press on the gear; a part of it only near rest.
+        near_rest = np.exp(-((abs(speed) / speed_scale) ** power))
+        friction = base + near_rest * stribeck + viscous * abs(speed)
+        friction += abs(load_external * external - load_motor * motor)
+        friction += near_rest * abs(external_stribeck * external - motor_stribeck * motor)
+        friction += near_rest * (external_square * external - motor_square * motor) ** 2
+        # It acts against the motion, at most as much as would stop it within this step.
+        net = motor + external
+        stop = inertia / period * speed + net
+        net -= min(max(stop, -friction), friction)
+        speed += net / inertia * period
+        angle += speed * period
+    return out
 
 
 def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
@@ -364,24 +363,54 @@ def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
     return table
 
 
-def _row(split: Split, fits: Sequence[_Fit]) -> dict[str, Any]:
+def _row(split: Split, found: Mapping[tuple[str, str, int], Mapping[str, Any]], seeds: Sequence[int]) -> dict[str, Any]:
     """The numbers of an experiment: means over what was left out."""
-    per_seed = np.stack([fit.after for fit in fits]).mean(axis=0)
-    peers = [fit.sysid for fit in fits if fit.sysid is not None]
+
+    def each(pattern: str, method: str) -> list[float]:
+        every = [found[pattern, method, seed] for seed in seeds if (pattern, method, seed) in found]
+        return [one["held_out"] for one in every if "held_out" in one]
+
+    def mean(method: str) -> float | None:
+        values = [np.mean(each(pattern, method)) for pattern in split.left_out if each(pattern, method)]
+        return float(np.mean(values)) if values else None
+
+    per_seed = np.mean([each(pattern, "nutmeg") for pattern in split.left_out], axis=0)
+    ours = {pattern: [found[pattern, "nutmeg", seed] for seed in seeds] for pattern in split.left_out}
     return {
         "left_out": split.name,
-        "before": float(np.mean([fit.before for fit in fits])),
+        "before": float(np.mean([one["before"] for fits in ours.values() for one in fits])),
         "held_out": float(per_seed.mean()),
         "deviation": float(per_seed.std(ddof=1)) if len(per_seed) > 1 else 0.0,
         "per_seed": per_seed.tolist(),
-        "per_fit": {fit.pattern: fit.after.tolist() for fit in fits},
-        "train": float(np.mean([run["train"] for fit in fits for run in fit.runs])),
-        "sysid": float(np.mean(peers)) if peers else None,
-        "sysid_per_fit": {fit.pattern: fit.sysid for fit in fits},
+        "per_fit": {pattern: each(pattern, "nutmeg") for pattern in split.left_out},
+        "train": float(np.mean([one["train"] for fits in ours.values() for one in fits])),
+        "sysid": mean("mujoco.sysid"),
+        "sysid_per_fit": {p: next(iter(each(p, "mujoco.sysid")), None) for p in split.left_out},
+        "m6": mean("M6"),
+        "m6_per_fit": {pattern: each(pattern, "M6") for pattern in split.left_out},
         "published": list(split.published),
         "wanted": split.wanted,
-        "parameters": {fit.pattern: [run["parameters"] for run in fit.runs] for fit in fits},
+        "parameters": {pattern: [one["parameters"] for one in fits] for pattern, fits in ours.items()},
     }
+
+
+def _draw(
+    out: Path, settings: Settings, splits: Sequence[Split], found: Mapping[tuple[str, str, int], Mapping[str, Any]]
+) -> None:
+    """Draws what was predicted where each experiment did worst, by the seed in the middle."""
+    from nutmeg.view.reports.figures import plot_predictions
+
+    shown = []
+    for split in splits:
+        fits = {
+            pattern: [one for key, one in found.items() if key[:2] == (pattern, "nutmeg")] for pattern in split.left_out
+        }
+        worst = max(fits, key=lambda pattern: np.mean([one["held_out"] for one in fits[pattern]]))
+        order = np.argsort([one["held_out"] for one in fits[worst]])
+        apart = _Apart(settings.configuration, worst, quick=settings.quick)
+        middle = fits[worst][int(order[len(order) // 2])]
+        shown.append(_predicted(worst, apart.unseen, apart.space.array(middle["parameters"])))
+    plot_predictions(shown, out / "servo-xl330.png")
 
 
 def _predicted(pattern: str, unseen: ReplayCost, candidate: Floats) -> Predicted:

@@ -178,6 +178,37 @@ def _extent(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> tuple[floa
     return float(middle - half), float(middle + half)
 
 
+def root_on_ground(scene: Scene, robot: str, angles: Floats, up: Floats | None = None) -> Floats:
+    """The pose of a robot's root, (7,) [m, 1], in which its lowest point touches the ground.
+
+    Args:
+        scene: the compiled scene, which says where the robot is and which way it faces.
+        robot: name of the robot in it.
+        angles: joint angles in the order of its table, (joints,) [rad]; those of the start where nan.
+        up: the vertical in the frame of the root, (3,); as at the start without it.
+    """
+    model, table = scene.model, scene.robot(robot)
+    data = mujoco.MjData(model)
+    data.qpos[:] = scene.start
+    data.qpos[table.angles] = np.where(np.isnan(angles), data.qpos[table.angles], angles)
+    quaternion = data.qpos[table.root + 3 : table.root + 7]
+    if up is not None:
+        turn = np.zeros(3)
+        mujoco.mju_rotVecQuat(turn, np.asarray(up, float) / np.linalg.norm(up), quaternion)
+        # The shortest turn that brings this direction upright leaves the heading as it is.
+        tilt = np.array([1 + turn[2], turn[1], -turn[0], 0.0])
+        tilt = tilt / np.linalg.norm(tilt) if np.linalg.norm(tilt) > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
+        righted = np.zeros(4)
+        mujoco.mju_mulQuat(righted, tilt, quaternion)
+        data.qpos[table.root + 3 : table.root + 7] = righted
+    mujoco.mj_kinematics(model, data)
+    own = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.startswith(f"{robot}/")]
+    solid = [g for g in own if model.geom_contype[g] or model.geom_conaffinity[g]]
+    lowest = min((_extent(model, data, g)[0] for g in solid), default=0.0)
+    data.qpos[table.root + 2] += GROUND_CLEARANCE - lowest
+    return np.array(data.qpos[table.root : table.root + 7])
+
+
 # ----------------------------------------------------------------------------------------------------
 # Tables of robots and their bodies, for `nutmeg robots` and the docs
 

@@ -5,7 +5,7 @@ from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByO
 from nutmeg.search.least_squares import LeastSquares, LeastSquaresSettings
 from nutmeg.search.processes import Processes
 from nutmeg.search.response_fit import ResponseFit, ResponseFitSettings
-from nutmeg.search.run import Budget, SearchResult, minimise
+from nutmeg.search.run import Budget, SearchResult, SearchSettings, minimise
 from nutmeg.search.searchers import (
     Best,
     CmaEs,
@@ -16,7 +16,6 @@ from nutmeg.search.searchers import (
     GeneticSettings,
     Searcher,
 )
-from nutmeg.search.settings import SearchSettings
 from nutmeg.search.space import Dimension, Space
 
 __all__ = [

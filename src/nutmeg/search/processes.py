@@ -8,6 +8,8 @@ and a script must keep its own work under `if __name__ == "__main__":`. They sta
 process dies (a crash of native code, kill -9, no memory), new ones are started; the candidates that were being
 evaluated are tried once more, each alone, and one whose process dies again has failed. Ctrl-C ends the processes.
 
+`call_each` runs whole jobs, such as the seeds of an experiment, in such processes.
+
 This is the standard library's executor. What it does not do by itself is done here: going on after a death, ending
 processes that are busy, and processes that end when their parent is killed.
 """
@@ -22,11 +24,11 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from numpy.random import SeedSequence
 
@@ -56,6 +58,38 @@ if TYPE_CHECKING:
 
 MAX_FAILED_STARTS = 3
 """After so many attempts in a row in which no process was ready before one died, something is wrong with starting."""
+
+
+T = TypeVar("T")
+
+
+def call_each(
+    jobs: Sequence[Callable[[], T]], workers: int, on_done: Callable[[int, T], None] = lambda _, __: None
+) -> list[T]:
+    """Calls functions without arguments in processes, and gives their results in order; if interrupted, all are ended.
+
+    Args:
+        jobs: what is called; each must stand at the top level of a module, or be a `functools.partial` of that.
+        workers: number of processes; with one, everything is called in this process.
+        on_done: called with the number of a job and its result as soon as that is there.
+    """
+    results: dict[int, T] = {}
+    if workers == 1 or len(jobs) < 2:
+        for number, job in enumerate(jobs):
+            results[number] = job()
+            on_done(number, results[number])
+        return [results[number] for number in range(len(jobs))]
+    pool = _Pool(min(workers, len(jobs)))
+    try:
+        running = {pool.submit(job): number for number, job in enumerate(jobs)}
+        for done in as_completed(running):
+            results[running[done]] = done.result()
+            on_done(running[done], results[running[done]])
+    except BrokenProcessPool:
+        raise EnvironmentProblem(f"a process that did a part of the work has died ({pool.cause_of_death()}).") from None
+    finally:
+        pool.end()
+    return [results[number] for number in range(len(jobs))]
 
 
 class Processes:
@@ -108,7 +142,7 @@ class Processes:
             try:
                 pool = self._pool = self._pool or _Pool(self._workers)
                 while todo and len(running) < self._workers:
-                    running[pool.submit(work[todo[0]])] = todo[0]
+                    running[pool.submit(_evaluate, *work[todo[0]])] = todo[0]
                     todo.popleft()
                 for job in wait(running, return_when=FIRST_COMPLETED).done:
                     answer = job.result()
@@ -153,11 +187,11 @@ class _Pool:
         """Whether a process has started so far that it could evaluate."""
         return not self._ready.empty()
 
-    def submit(self, work: _Work) -> Future[Answer]:
-        """Hands a piece out, to a new process where none is idle and there may be more."""
+    def submit(self, function: Callable[..., T], *work: object) -> Future[T]:
+        """Hands work out, to a new process where none is idle and there may be more."""
         others = set(multiprocessing.active_children()) - set(self.children)
         with interrupts_blocked():
-            job = self._executor.submit(_evaluate, *work)
+            job = self._executor.submit(function, *work)
         # A process that has died meanwhile stays in the list: it tells the cause of death.
         known = others.union(self.children)
         self.children += [child for child in multiprocessing.active_children() if child not in known]

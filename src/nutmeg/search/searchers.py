@@ -8,7 +8,7 @@
 
 A searcher is a pure function of its space, its settings, its generator and the values it was told: a checkpoint
 (`nutmeg.search.run`) restores one by telling a new one the same values again. Asking again before telling gives the
-same candidates again. A configuration file chooses a searcher by `search.settings`. Searchers that work with residuals
+same candidates again. A configuration file chooses a searcher by `search.run`. Searchers that work with residuals
 are in `search.least_squares` and `search.response_fit`.
 """
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nutmeg.cli import main
@@ -69,7 +70,19 @@ def test_a_check_tells_rates_gaps_and_errors_and_begins_no_run(
     assert slow["gap_ms"] >= 1000 / slow["rate"] - 1e-6
     assert slow["error"] > 0
     assert found["unit"] == "deg"
+    assert found["problems"] == []
     assert not Path("runs").exists()
+
+
+def test_a_check_names_joints_that_never_move_and_angles_that_look_like_degrees(
+    config: Path, bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = np.arange(60) * 0.01
+    for angles, said in ((np.full(60, 0.3), "never moves, though its command changes by 0.17 rad"),
+                         (np.degrees(np.sin(9 * times)), "if these are degrees")):  # fmt: skip
+        bench.log(Path("slow.csv"), times, np.cos(times), angles, np.ones(60, bool))
+        (problem,) = identify(capsys, config, "--check", "--train", "slow.csv")["problems"]
+        assert said in problem
 
 
 def test_recordings_of_the_command_line_replace_the_configurations(

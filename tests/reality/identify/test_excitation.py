@@ -7,7 +7,7 @@ import pytest
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.reality.identify.excitation import ExcitationSettings, excitations
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
 from nutmeg.reality.twin import TWIN_ROBOT, Searched, Twin, TwinSettings
 from nutmeg.sim.worlds import Worlds
 

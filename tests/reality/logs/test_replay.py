@@ -10,11 +10,23 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import NutmegError, RecordingError, UnknownNameError, UsageError
+from nutmeg.base.settings import toml_text
 from nutmeg.model import Adjustment
+from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.reality.identify.design import ExcitationSettings, excitations
+from nutmeg.reality.identify.identification import ReplayCost
 from nutmeg.reality.identify.settings import IdentifySettings, read_identify
 from nutmeg.reality.logs.conditions import Condition, StatedNumber
-from nutmeg.reality.logs.replay import StartSettings, WindowSettings, check_conditions, read_log
-from nutmeg.reality.twin import Twin
+from nutmeg.reality.logs.replay import (
+    RecordingsSettings,
+    ReplaySettings,
+    StartSettings,
+    WindowSettings,
+    check_conditions,
+    read_log,
+)
+from nutmeg.reality.twin import Searched, Twin, TwinSettings
+from nutmeg.sim.worlds import Worlds
 
 TIMES = np.arange(100) * 0.01
 
@@ -193,3 +205,42 @@ def test_the_recorded_voltage_of_the_supply_goes_into_the_replay(
     assert angles["b"][-1] < 0.75 * angles["a"][-1]
     with pytest.raises(NutmegError, match=r"'servo.goal\S* is in 'rad'"):
         read_log(tmp_path / "a.csv", dataclasses.replace(config, supply="servo.goal"), twin)
+
+
+def test_the_base_of_a_robot_that_was_not_measured_stands_on_the_ground_as_its_imu_says(tmp_path: Path) -> None:
+    gain = Searched(low=0.1, high=2.0, start=1.0, sets=("drives.servo.stiffness",), relative=True)
+    twin = Twin(TwinSettings(robot="ant", timestep=0.004), {"gain": gain})
+    motion = ExcitationSettings(seconds=1.2, period=0.02, amplitude={"L*_lift": 0.3}, frequency=(0.5, 1.0))
+    (trial,) = excitations(motion, twin.table, Worlds(twin.base).robot("robot").start, (3,))
+    (done,) = twin.simulate([[0.3]], [trial])
+    assert done.pose is not None
+    w, x, y, z = done.pose[0, :, 3:].T
+    up = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
+    rows = np.column_stack([done.times, trial.commands, done.angles[0], 9.81 * up])
+    groups = {"goal": ("rad", twin.table.motors), "angle": ("rad", twin.table.joints), "imu": ("m/s²", tuple("xyz"))}
+    columns = {name: [f"{name}.{label}" for label in labels] for name, (_, labels) in groups.items()}
+    header = ",".join(["t", *(column for every in columns.values() for column in every)])
+    np.savetxt(tmp_path / "sway.csv", rows, delimiter=",", header=header, comments="", fmt="%.9g")
+    channels = [
+        {"name": name, "columns": columns[name], "labels": list(labels), "unit": unit}
+        for name, (unit, labels) in groups.items()
+    ]
+    (tmp_path / "columns.toml").write_text(toml_text({"time": {"column": "t"}, "channels": channels}))
+    settings = ReplaySettings(
+        recordings=RecordingsSettings(columns=tmp_path / "columns.toml"),
+        commands={"goal": "*"},
+        compare={"angle": "angles.*"},
+        windows=WindowSettings(seconds=0.3, every=0.3),
+    )
+    with pytest.raises(UsageError, match=r"base = \"ground\""):
+        read_log(tmp_path / "sway.csv", settings, twin)
+    settings = dataclasses.replace(settings, start=StartSettings(base="ground", gravity="imu"))
+    pieces = read_log(tmp_path / "sway.csv", settings, twin)
+    assert len(pieces) == 3
+    third = pieces[2].trial.start
+    assert third is not None
+    row = 30
+    assert np.asarray(third.pose)[2] == pytest.approx(done.pose[0, row, 2], abs=2e-3)
+    assert np.asarray(third.pose)[3:] == pytest.approx(done.pose[0, row, 3:], abs=0.01)
+    errors = ReplayCost(twin, tuple(pieces), DistanceSettings(kind="rms"))(np.array([[0.3], [0.6]]))
+    assert errors[0] < 0.5 * errors[1], "the hidden gain shows though the base is unknown"

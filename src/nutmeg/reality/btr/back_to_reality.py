@@ -12,7 +12,7 @@ Four things are not in the paper. Step 3 begins at whichever estimate so far exp
 estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before any
 identification, controllers are searched in that one, so that a wrong estimate does no harm, and step 3 looks for a
 start all over the space. At the end the estimates get intervals (`identify.curvature`). And where the searched
-numbers cannot explain reality, others are looked at that might (`btr.proposals`).
+numbers cannot explain reality, others are looked at that might (`btr.warnings`).
 
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
@@ -41,7 +41,6 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
-from nutmeg.reality.btr.proposals import Proposal, proposals
 from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -53,7 +52,7 @@ from nutmeg.reality.btr.transfer import (
     remembered_trials,
     rivals_of,
 )
-from nutmeg.reality.btr.warnings import RANGE_END_SHARE, EngagementSign, disengaged, implausible
+from nutmeg.reality.btr.warnings import RANGE_END_SHARE, EngagementSign, Proposal, disengaged, implausible, proposals
 from nutmeg.reality.distances.distance import LOSSES, make_distance
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability

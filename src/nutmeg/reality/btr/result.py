@@ -21,8 +21,7 @@ from nutmeg.reality.btr.transfer import Tried
 from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
-    from nutmeg.reality.btr.proposals import Proposal
-    from nutmeg.reality.btr.warnings import Disengagement
+    from nutmeg.reality.btr.warnings import Disengagement, Proposal
     from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search import SearchResult
 

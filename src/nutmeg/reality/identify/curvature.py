@@ -7,10 +7,14 @@ All values are in the unit cube of the space, where every parameter runs from 0 
 
 **With residuals** (Gauss-Newton; Seber and Wild, Nonlinear Regression, 1989, chapters 2 and 5): with the Jacobian
 J = U S V', the estimates vary by V S^-1 K S^-1 V', where K = U' R U and R is the covariance of the residuals, taken
-series by series from an autoregression of theirs (Burg's recursion): errors that last count as few samples. Slopes
-come from parabolas through five points, a step apart and two smaller ones; of each parameter the one that errs least
-counts: long steps bend, short ones feel the roughness of the simulation. What it still errs by is taken off J' J, or
-else the errors of two slopes would tell parameters apart that no data can.
+series by series from an autoregression of theirs (Burg's recursion): errors that last count as few samples. Residuals
+are smaller than the noise, as the parameters took a part of it away, and lasting noise seems to last less long. So K is
+estimated once more from noise that is drawn with it, and corrected by what comes out (a parametric bootstrap); how far
+these estimates vary gives the degrees of freedom (Satterthwaite).
+
+Slopes come from parabolas through five points, a step apart and two smaller ones: long steps bend, short ones feel the
+roughness of the simulation. Those count that reach about as far as the estimates vary. What a slope still errs by is
+taken off J' J, or else the errors of two slopes would tell parameters apart that no data can.
 
 **With other losses than squares** (`search.losses`) the estimate is an M-estimate, and the covariance the sandwich of
 Huber (Robust Statistics, 1981, chapter 7): a residual r counts by its pull psi(r), so that an outlier counts no more
@@ -27,6 +31,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import stdtrit
@@ -42,8 +47,14 @@ MIN_SERIES_LENGTH = 16
 """Series of fewer rows say nothing about how long errors last; those of all of them count as independent."""
 STEP_FACTORS = (1.0, 1 / 4, 1 / 16)
 """The steps that are tried, as parts of the longest."""
+MAX_SLOPE_ERROR = 0.1
+"""Slopes over the distance by which estimates vary may err by this share of their square."""
 MAX_AUTOREGRESSION_ORDER = 30
 """The highest order of the autoregression that is tried."""
+NOISE_DRAWS = 60
+"""Series of noise that are drawn to see by how much an estimate of their covariance errs."""
+NOISE_SEED = 0
+"""Seed of these, so that the same residuals have the same intervals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,24 +127,50 @@ def curvature(
     points = np.concatenate([[centre], *around])
     rows, lengths = _joined(residuals(space.values(points)), len(points), space.size)
     errors, scales = _pulls(rows[0], lengths, loss)
-    jacobian, doubt, failed = _jacobian(rows * scales, stencils)
-    squares, v = np.linalg.eigh(jacobian.T @ jacobian - np.diag(2 * doubt))
-    s, u = np.sqrt(np.maximum(squares, 0)), jacobian @ v
-    u = u / np.maximum(np.linalg.norm(u, axis=0), 1e-300)
-    noise, samples = _noise(errors, u, lengths, correlated=correlated)
-    precision = (v * s) @ np.linalg.solve(noise, (v * s).T) + np.eye(space.size)
-    ridge = float(np.trace(noise)) / space.size
-    shift = -v @ (s / (s**2 + ridge) * (u.T @ errors))
+    rows = rows * scales
+    noise_of = partial(_noise, lengths=lengths, correlated=correlated)
+    # Slopes are those over the distance by which the estimates vary, which the first ones tell.
+    first = _covariance(errors, *_jacobian(rows, stencils)[:2], partial(noise_of, corrected=False))
+    jacobian, doubt, failed = _jacobian(rows, stencils, np.sqrt(np.diag(first.covariance)))
+    found = _covariance(errors, jacobian, doubt, noise_of)
     effect = (jacobian**2).sum(axis=0)
     return Curvature(
         best=np.array(best, float),
-        covariance=np.linalg.inv((precision + precision.T) / 2),
-        shift=np.clip(centre + shift, 0, 1) - centre,
-        roughness=np.where(effect > 4 * ridge, np.minimum(1, 2 * doubt / np.maximum(effect, 1e-300)), 0.0),
+        covariance=found.covariance,
+        shift=np.clip(centre + found.shift, 0, 1) - centre,
+        roughness=np.where(effect > 4 * found.ridge, np.minimum(1, 2 * doubt / np.maximum(effect, 1e-300)), 0.0),
         failed=failed,
-        freedom=max(1.0, samples - space.size),
+        freedom=found.freedom,
         evaluations=len(points),
     )
+
+
+@dataclass(frozen=True)
+class _Covariance:
+    """What slopes and residuals say about the estimates, in the unit cube."""
+
+    covariance: Floats
+    """(k, k)."""
+    shift: Floats
+    """From the estimate to the minimum, (k,)."""
+    freedom: float
+    ridge: float
+    """The mean variance of the noise along a direction of the slopes."""
+
+
+def _covariance(
+    errors: Floats, jacobian: Floats, doubt: Floats, noise_of: Callable[[Floats, Floats], tuple[Floats, float]]
+) -> _Covariance:
+    """The covariance of the estimates, from slopes (rows, k) whose squares err by the doubt (k,)."""
+    k = jacobian.shape[1]
+    squares, v = np.linalg.eigh(jacobian.T @ jacobian - np.diag(2 * doubt))
+    s, u = np.sqrt(np.maximum(squares, 0)), jacobian @ v
+    u = u / np.maximum(np.linalg.norm(u, axis=0), 1e-300)
+    noise, freedom = noise_of(errors, u)
+    precision = (v * s) @ np.linalg.solve(noise, (v * s).T) + np.eye(k)
+    ridge = float(np.trace(noise)) / k
+    shift = -v @ (s / (s**2 + ridge) * (u.T @ errors))
+    return _Covariance(np.linalg.inv((precision + precision.T) / 2), shift, freedom, ridge)
 
 
 def _joined(found: Floats | Sequence[Floats], candidates: int, k: int) -> tuple[Floats, list[int]]:
@@ -167,20 +204,32 @@ def _along(centre: Floats, index: int, offsets: Floats) -> Floats:
     return np.clip(points, 0.0, 1.0)
 
 
-def _jacobian(rows: Floats, stencils: list[list[Floats]]) -> tuple[Floats, Floats, tuple[int, ...]]:
-    """Slopes (rows, k), the square of what each column errs by (k,), and which columns are unknown."""
+def _jacobian(
+    rows: Floats, stencils: list[list[Floats]], spread: Floats | None = None
+) -> tuple[Floats, Floats, tuple[int, ...]]:
+    """Slopes (rows, k), the square of what each column errs by (k,), and which columns are unknown.
+
+    Of each parameter those slopes count that err least; where it is known how far the estimates spread, (k,), those of
+    the shortest step that is as long: where the simulation is rough, shorter ones feel roughness that does not matter.
+    """
     jacobian, doubt = np.zeros((rows.shape[1], len(stencils))), np.zeros(len(stencils))
     failed, first = [], 1
     for index, stencil in enumerate(stencils):
-        slopes = []
+        usable, steps = [], []
         for offsets in stencil:
-            slopes.append(_slope(rows[:1], rows[first : first + len(offsets)], offsets))
+            slope = _slope(rows[:1], rows[first : first + len(offsets)], offsets)
             first += len(offsets)
-        usable = [slope for slope in slopes if slope is not None]
+            if slope is not None:
+                usable.append(slope)
+                steps.append(float(np.abs(offsets).min()))
         if usable:
             errors = _slope_errors(usable)
-            least = int(np.argmin(errors))
-            jacobian[:, index], doubt[index] = usable[least][0], errors[least]
+            chosen = int(np.argmin(errors))
+            if spread is not None:
+                long = max([i for i, step in enumerate(steps) if step >= spread[index]], default=0)
+                if errors[long] < MAX_SLOPE_ERROR * float(usable[long][0] @ usable[long][0]):
+                    chosen = long
+            jacobian[:, index], doubt[index] = usable[chosen][0], errors[chosen]
         else:
             failed.append(index)
     return jacobian, doubt, tuple(failed)
@@ -244,26 +293,51 @@ def robust_deviation(errors: Floats) -> float:
     return 1.4826 * float(np.median(np.abs(errors)))
 
 
-def _noise(errors: Floats, u: Floats, lengths: Sequence[int], *, correlated: bool) -> tuple[Floats, float]:
-    """K = U' R U, (k, k), never less than with independent residuals; and how many samples they are worth."""
+def _noise(
+    errors: Floats, u: Floats, lengths: Sequence[int], *, correlated: bool, corrected: bool = True
+) -> tuple[Floats, float]:
+    """K = U' R U, (k, k), never less than with independent residuals; and the degrees of freedom of it."""
     k, total = u.shape[1], len(errors)
-    least = np.finfo(float).tiny
-    if not correlated:
-        return np.eye(k) * max(float(errors @ errors) / (total - k), least), float(total)
-    white, lasting = np.eye(k) * least, np.zeros((k, k))
-    for part in _series(lengths):
-        covariances = (
-            _autocovariance(errors[part]) if len(part) >= MIN_SERIES_LENGTH else np.array([np.mean(errors[part] ** 2)])
-        )
-        white += covariances[0] * u[part].T @ u[part]
-        lasting += u[part].T @ _filtered(u[part], covariances)
-    root = np.linalg.cholesky(white + np.eye(k) * np.trace(white) * 1e-12)
-    inner = np.linalg.solve(root, np.linalg.solve(root, lasting).T)
+    least, rest = np.finfo(float).tiny, float(max(total - k, 1))
+    power = float(errors @ errors) / total
+    if not correlated or power < 1e-200:
+        return np.eye(k) * max(power * total / rest, least), rest
+    errors, parts = errors / math.sqrt(power), _series(lengths)
+    spectra = [_spectra(errors[part][np.newaxis], len(part) >= MIN_SERIES_LENGTH)[0] for part in parts]
+    powers = [_power(u[part], len(spectrum)) for part, spectrum in zip(parts, spectra, strict=True)]
+    ridge = np.eye(k) * 1e-9  # a parameter without slopes has no noise either
+    noise = _summed(spectra, powers) + ridge
+    white = ridge + sum(float(errors[part] @ errors[part]) / len(part) * u[part].T @ u[part] for part in parts)
+    freedom = rest
+    if corrected and any(np.ptp(spectrum) > 0 for spectrum in spectra):
+        # Estimates of the same kind from noise that is drawn with this covariance and fitted by the same slopes tell
+        # by how much this one is too small (parameters take errors out of residuals, lasting ones more than others).
+        rng, drawn = np.random.default_rng(NOISE_SEED), np.zeros((NOISE_DRAWS, total))
+        for part, spectrum in zip(parts, spectra, strict=True):
+            drawn[:, part] = _drawn(spectrum, len(part), rng)
+        drawn -= (drawn @ u) @ np.linalg.solve(u.T @ u + 1e-12 * np.eye(k), u.T)
+        again = _summed([_spectra(drawn[:, part], len(part) >= MIN_SERIES_LENGTH) for part in parts], powers) + ridge
+        root = np.linalg.cholesky(noise)
+        inverse = np.linalg.inv(root)
+        ratios = inverse @ again @ inverse.T  # drawn estimates over the covariance they were drawn with, (draws, k, k)
+        noise = root @ np.linalg.inv(ratios.mean(axis=0)) @ root.T
+        spread = np.diagonal(ratios, axis1=1, axis2=2)
+        freedom = 2 / float(np.mean((spread.std(axis=0, ddof=1) / spread.mean(axis=0)) ** 2))  # Satterthwaite
+    noise = _at_least(noise, white * total / max(rest, total / 2))
+    return power * noise, min(max(freedom, 1.0), rest)
+
+
+def _summed(spectra: Sequence[Floats], powers: Sequence[Floats]) -> Floats:
+    """U' R U over all series, (..., k, k), from spectra (..., frequencies) and cross powers (frequencies, k, k)."""
+    return np.asarray(sum(np.tensordot(one, power, 1) for one, power in zip(spectra, powers, strict=True)))
+
+
+def _at_least(noise: Floats, white: Floats) -> Floats:
+    """The covariance of noise, (k, k), made as large as that of independent residuals in every direction."""
+    root = np.linalg.cholesky(white + np.eye(len(white)) * np.trace(white) * 1e-12)
+    inner = np.linalg.solve(root, np.linalg.solve(root, noise).T)
     sizes, axes = np.linalg.eigh((inner + inner.T) / 2)
-    noise = root @ (axes * np.maximum(sizes, 1.0)) @ axes.T @ root.T
-    samples = total * float(np.trace(white) / np.trace(noise))
-    # The parameters took their share of the errors out of the residuals: k of the samples, at most half of them.
-    return noise * samples / max(samples - k, samples / 2), samples
+    return np.asarray(root @ (axes * np.maximum(sizes, 1.0)) @ axes.T @ root.T)
 
 
 def _series(lengths: Sequence[int]) -> list[Indices]:
@@ -274,38 +348,45 @@ def _series(lengths: Sequence[int]) -> list[Indices]:
     return [part for part in parts if len(part) >= MIN_SERIES_LENGTH] + together
 
 
-def _autocovariance(errors: Floats) -> Floats:
-    """The autocovariance of one series, by lag, from the best autoregression (Burg's recursion, order by BIC)."""
-    rows = len(errors)
-    power = float(errors @ errors) / rows
-    forward, backward, model = errors, errors, np.ones(1)
-    best, chosen, left = rows * math.log(max(power, 1e-300)), model, power
-    for order in range(1, min(MAX_AUTOREGRESSION_ORDER, rows // 8) + 1):
-        ahead, behind = forward[1:], backward[:-1]
-        total = float(ahead @ ahead + behind @ behind)
-        if total <= 1e-12 * float(errors @ errors):
-            break
-        reflection = -2 * float(behind @ ahead) / total
+def _spectra(errors: Floats, lasting: bool) -> Floats:
+    """The spectra of N series (N, rows) at the frequencies of `_power`, (N, 4 rows + 1).
+
+    They are those of the best autoregression (Burg's recursion, order by BIC), or white where errors do not last.
+    """
+    count, rows = errors.shape
+    power = np.maximum((errors**2).mean(axis=1), 1e-100)
+    most = 8 * rows * power[:, np.newaxis]  # all power in one frequency
+    orders = min(MAX_AUTOREGRESSION_ORDER, rows // 8) if lasting else 0
+    model = np.zeros((count, orders + 1))
+    model[:, 0] = 1.0
+    best, chosen, left = rows * np.log(power), model.copy(), power.copy()
+    forward, backward = errors, errors
+    for order in range(1, orders + 1):
+        ahead, behind = forward[:, 1:], backward[:, :-1]
+        total = np.maximum((ahead**2).sum(axis=1) + (behind**2).sum(axis=1), 1e-300)
+        reflection = (-2 * (behind * ahead).sum(axis=1) / total)[:, np.newaxis]
         forward, backward = ahead + reflection * behind, behind + reflection * ahead
-        model = np.append(model, 0.0)
-        model = model + reflection * model[::-1]
-        power *= 1 - reflection**2
-        worth = rows * math.log(max(power, 1e-300)) + order * math.log(rows)
-        if worth < best:
-            best, chosen, left = worth, model, power
-    if len(chosen) == 1:
-        return np.array([left])
-    size = 8 * rows
-    return np.asarray(np.fft.irfft(left / np.abs(np.fft.rfft(chosen, size)) ** 2, size)[:rows])
+        model[:, 1 : order + 1] += reflection * model[:, order - 1 :: -1]
+        power = np.maximum(power * (1 - reflection[:, 0] ** 2), 1e-100)
+        worth = rows * np.log(power) + order * math.log(rows)
+        better = worth < best
+        best, left = np.where(better, worth, best), np.where(better, power, left)
+        chosen[better] = model[better]
+    response = np.abs(np.fft.rfft(chosen, 8 * rows, axis=1)) ** 2
+    return np.asarray(left[:, np.newaxis] / np.maximum(response, left[:, np.newaxis] / most))
 
 
-def _filtered(columns: Floats, covariances: Floats) -> Floats:
-    """R U of one series, (rows, k): every column convolved with the autocovariance on both sides."""
-    if len(covariances) == 1:
-        return np.asarray(columns * covariances[0])
-    size = len(columns) + len(covariances)
-    kernel = np.zeros(2 * size)
-    kernel[: len(covariances)] = covariances
-    kernel[-len(covariances) + 1 :] = covariances[:0:-1]
-    spectrum = np.fft.rfft(kernel).real[:, np.newaxis] * np.fft.rfft(columns, 2 * size, axis=0)
-    return np.fft.irfft(spectrum, 2 * size, axis=0)[: len(columns)]
+def _power(columns: Floats, frequencies: int) -> Floats:
+    """The cross power of columns (rows, k), (frequencies, k, k); U' R U is its sum with the spectrum of R."""
+    size = 2 * (frequencies - 1)
+    waves = np.fft.rfft(columns, size, axis=0)
+    share = np.full(frequencies, 2.0 / size)  # every frequency stands for its negative as well, but the first and last
+    share[[0, -1]] /= 2
+    return np.asarray(np.einsum("f,fi,fj->fij", share, waves.conj(), waves).real)
+
+
+def _drawn(spectrum: Floats, rows: int, rng: np.random.Generator) -> Floats:
+    """Noise with a spectrum, (draws, rows)."""
+    size = 2 * (len(spectrum) - 1)
+    white = np.fft.rfft(rng.standard_normal((NOISE_DRAWS, size)), axis=1)
+    return np.asarray(np.fft.irfft(white * np.sqrt(spectrum), size, axis=1)[:, :rows])

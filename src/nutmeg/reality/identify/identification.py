@@ -153,6 +153,8 @@ BAND_KEY = 5
 """Key of the seed by which they are drawn."""
 LARGEST_ANGLE = 4 * math.pi
 """Joint angles beyond two turns may be degrees [rad]."""
+STILL_RANGE, MOVING_RANGE = 1e-3, 0.05
+"""A joint that moves less than the first while its command changes by more than the second does not answer [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -545,7 +547,7 @@ class Identification:
                     f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
                 )
                 break
-        return (*found, *self._outlier_doubt(outliers), *(text for m in self.measured if (text := _unit_doubt(m))))
+        return (*found, *self._outlier_doubt(outliers), *self.data_doubts())
 
     def _outlier_doubt(self, outliers: Mapping[str, float]) -> tuple[str, ...]:
         worst = max(outliers, key=lambda name: outliers[name], default="")
@@ -569,7 +571,8 @@ class Identification:
         if table.root >= 0 and not any(c.startswith("pose.") for c in first.real.columns):
             reasons.append(
                 "its base moves freely and was not measured, so that the robot may fall: hold it (`held = true` of "
-                '[robot], `base = "fixed"` of robot.toml), or record its pose.'
+                '[robot], `base = "fixed"` of robot.toml), record its pose, or compare short [windows] that begin on '
+                'the ground (`base = "ground"` of [start], `gravity` for its tilt).'
             )
         unit = self.twin.space.unit(estimate)
         if ends := [n for n, x in zip(self.twin.space.names, unit, strict=True) if min(x, 1 - x) < BOUND_SHARE]:
@@ -597,6 +600,10 @@ class Identification:
             problem = (f"How sure the estimates are could not be worked out from the curvature: {error}",)
             return (assess_identifiability(space, refits=refits) if refits else None), problem
         return assess_identifiability(space, curvature=found, refits=refits), ()
+
+    def data_doubts(self) -> tuple[str, ...]:
+        """Warnings about recordings that are fitted, before anything is simulated."""
+        return tuple(text for one in self.reported if isinstance(one, MeasuredTrial) for text in _column_doubts(one))
 
     def _all_failed(self, result: SearchResult) -> str:
         reasons = [f.reason for g in result.history for f in g.failures]
@@ -654,18 +661,26 @@ def _off_neighbours(series: Floats) -> Floats:
     return np.asarray(series - np.median(near, axis=1))
 
 
-def _unit_doubt(measured: RealData) -> str:
-    """A warning if angles of a recording are larger than a joint can turn: they may be in degrees."""
-    if not isinstance(measured, MeasuredTrial):
-        return ""
-    series = np.asarray(measured.real.series)
+def _column_doubts(measured: MeasuredTrial) -> list[str]:
+    """What is strange about the measured angles: they may be in degrees, or a joint that is commanded never moves."""
+    found, series = [], np.asarray(measured.real.series)
     for index, (column, unit) in enumerate(zip(measured.real.columns, measured.real.units, strict=True)):
-        if unit == "rad" and column.startswith("angles.") and np.nanmax(np.abs(series[:, index])) > LARGEST_ANGLE:
-            return (
-                f"{measured.source}: {column} reaches {np.nanmax(np.abs(series[:, index])):.3g} rad; if these are "
-                "degrees, say so in the column map (`scale = 0.0174533`)."
+        values = series[:, index]
+        if unit != "rad" or not column.startswith("angles.") or not np.isfinite(values).any():
+            continue
+        if (largest := float(np.nanmax(np.abs(values)))) > LARGEST_ANGLE:
+            found.append(
+                f"{measured.source}: {column} reaches {largest:.3g} rad; if these are degrees, say so in the column "
+                "map (`scale = 0.0174533`)."
             )
-    return ""
+        goal = measured.commanded.get(column)
+        moved, asked = (0.0 if one is None else float(np.nanmax(one) - np.nanmin(one)) for one in (values, goal))
+        if moved < STILL_RANGE and asked > MOVING_RANGE:
+            found.append(
+                f"{measured.source}: {column} never moves, though its command changes by {asked:.2g} rad: is it the "
+                "right column, was the motor on, does the joint stick? Leave the recording or the joint out if so."
+            )
+    return found
 
 
 def reported_error(settings: IdentifySettings, measured: tuple[RealData, ...]) -> tuple[DistanceSettings, float, str]:

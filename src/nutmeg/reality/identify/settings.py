@@ -58,7 +58,7 @@ from nutmeg.reality.distances.distance import LOSSES, DistanceSettings
 from nutmeg.reality.logs.replay import ReplaySettings
 from nutmeg.reality.twin import Searched, TwinSettings
 from nutmeg.search import CmaEsSettings, SearchSettings
-from nutmeg.search.settings import Algorithm
+from nutmeg.search.run import Algorithm
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,12 +25,13 @@ import numpy as np
 from nutmeg.base.errors import RecordingError, UnknownNameError, UsageError, suggestion
 from nutmeg.base.settings import read
 from nutmeg.model.parameters import Adjustment
+from nutmeg.model.posing import root_on_ground
 from nutmeg.reality.behaviour import Behaviour, frames_before, matches_any, resample
 from nutmeg.reality.logs.bags import BAG_SUFFIXES, is_bag, open_bag
 from nutmeg.reality.logs.conditions import Condition, StatedNumber, stated_adjustments
 from nutmeg.reality.logs.pictures import PictureSet, PictureSettings, holds_pictures, read_picture_set
 from nutmeg.reality.observation import ChannelModel, column_units, series_of
-from nutmeg.reality.twin import TIMESTEP_TARGET, Trial
+from nutmeg.reality.twin import TIMESTEP_TARGET, TWIN_ROBOT, Trial
 from nutmeg.recording import CsvMap, Log, Recording, open_log
 from nutmeg.sim.trace import POSE_LABELS
 from nutmeg.sim.worlds import StartState
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 REGULAR_TIME_TOLERANCE = 1e-3
 """Times are regular if no step differs from the mean step by more than this share of it."""
+GRAVITY_SECONDS = 0.1
+"""The vertical is the mean of the measured accelerations over this time [s]."""
 MIN_ROWS = 3
 """A trial with fewer rows is an error."""
 Files = dict[Path, tuple[str, ...]]
@@ -117,6 +120,13 @@ class StartSettings:
     channels: Mapping[str, str] = field(default_factory=dict)
     """Further channels that give the start but are not compared: to `angles.JOINT`, `rates.JOINT` or `pose.x` to
     `pose.qz`."""
+    base: Literal["recorded", "ground"] = "recorded"
+    """Where the root of a robot is that can move: as recorded, or as in [robot] at the first row; or, for robots whose
+    pose was not measured, on the ground: its lowest point touches it with the recorded joint angles, at rest."""
+    gravity: str = ""
+    """Channel of three labels (x, y, z) in the frame of the root that points up, such as the acceleration that an IMU
+    measures; with `base = "ground"` it gives the tilt, as the mean over a tenth of a second. Without it the root is
+    upright."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,13 +311,15 @@ class _Rows:
     powered: NDArray[np.bool_] | None
     voltage: Array | None = None
     """Voltage of the supply, (rows,) [V]."""
+    up: Array | None = None
+    """The vertical in the frame of the root, (rows, 3), of any length."""
     first: bool = True
     """Whether it begins where the log does, and is not a window in its midst."""
 
     def cut(self, rows: slice, **changes: object) -> _Rows:
         """Some of the rows."""
         tables = {k: {n: v[rows] for n, v in getattr(self, k).items()} for k in ("commands", "measured", "state")}
-        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in ("powered", "voltage")}
+        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in ("powered", "voltage", "up")}
         return replace(self, times=self.times[rows], **inputs, **tables, **changes)  # type: ignore[arg-type]
 
 
@@ -342,8 +354,29 @@ def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _
     state = {c: v for c, v in measured.items() if c in possible}
     possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}  # measured speeds are too noisy to start with
     state |= _read(log, settings.start.channels, possible, "column of a start")
-    voltage = _voltage(log, settings.supply)
-    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered), voltage)
+    voltage, up = _voltage(log, settings.supply), _vertical(log, settings.start.gravity)
+    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered), voltage, up)
+
+
+def _vertical(log: Log, channel: str) -> Array | None:
+    """The vertical in the frame of the root, smoothed, (rows, 3); None if no channel has it."""
+    if not channel:
+        return None
+    columns = dict(reversed(pair) for pair in _columns(log, channel))
+    if not {"x", "y", "z"} <= set(columns):
+        have = ", ".join(columns)
+        raise RecordingError(
+            f"{log.path}: {channel!r} is to have the labels x, y and z of the vertical; it has {have}."
+        )
+    values = log.series([columns[label] for label in "xyz"])
+    known = np.isfinite(values).all(axis=1)
+    if not known.any():
+        raise RecordingError(f"{log.path}: {channel!r} has no row with a value of x, y and z.")
+    values = np.stack([np.interp(log.times, log.times[known], values[known, i]) for i in range(3)], axis=1)
+    first = np.searchsorted(log.times, log.times - GRAVITY_SECONDS / 2)
+    last = np.searchsorted(log.times, log.times + GRAVITY_SECONDS / 2, side="right")
+    sums = np.vstack([np.zeros(3), np.cumsum(values, axis=0)])
+    return np.asarray((sums[last] - sums[first]) / (last - first)[:, np.newaxis])
 
 
 def _voltage(log: Log, channel: str) -> Array | None:
@@ -487,7 +520,7 @@ def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[A
     rows = max(math.ceil(times[-1] * (1 + twin.largest_drift) / period - 1e-6) + 1, 2)
     at = np.searchsorted(times, np.arange(rows) * period + 1e-9, side="right") - 1
     table = twin.table
-    start = _start(log, settings, table)
+    start = _start(log, settings, twin)
     commands = np.tile(_resting_commands(start, twin), (rows, 1))
     for motor, values in log.commands.items():
         commands[:, table.motors.index(motor)] = values[at]
@@ -529,17 +562,24 @@ def _period(log: _Rows, settings: ReplaySettings, twin: Twin) -> float:
     return twin.timestep
 
 
-def _start(log: _Rows, settings: ReplaySettings, table: RobotTable) -> StartState:
+def _start(log: _Rows, settings: ReplaySettings, twin: Twin) -> StartState:
     """The state in the first row, as far as it is known."""
+    table = twin.table
     fixed = settings.start.angles == "pose" and log.first
     known = {} if fixed else {column: float(values[0]) for column, values in log.state.items()}
     angles, rates = (
         np.array([known.get(f"{kind}.{joint}", np.nan) for joint in table.joints]) for kind in ("angles", "rates")
     )
     pose = np.array([known.get(f"pose.{label}", np.nan) for label in POSE_LABELS])
+    if table.root >= 0 and settings.start.base == "ground":
+        up = None if log.up is None else log.up[0]
+        return StartState(angles=angles, rates=rates, pose=root_on_ground(twin.base, TWIN_ROBOT, angles, up))
     placed = table.root >= 0 and np.isfinite(pose).any()
     if not log.first and table.root >= 0 and not np.isfinite(pose).all():
-        raise UsageError(f"{log.name}: windows of a robot that can move need its whole pose, pose.x to pose.qz.")
+        raise UsageError(
+            f"{log.name}: windows of a robot that can move need its whole pose, pose.x to pose.qz. If it was not "
+            'measured, set `base = "ground"` of [start] (and `gravity` to a channel of its IMU).'
+        )
     return StartState(angles=angles, rates=rates, pose=pose if placed else None)
 
 
