@@ -354,7 +354,7 @@ def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequenc
         "settings": {**asdict(size), "seed": settings.seed},
         "physical_games": len(physical),
         "behavioural_games": len(results["before"]) + len(results["after"]),
-        "goals": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
+        "goals_a_game": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
         "falls": {word: float(np.mean([sum(one.falls) for one in games])) for word, games in results.items()},
     }
 
