@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 READY := .venv/.ready
 
-.PHONY: demo test test-quick check format bench docs lock clean system
+.PHONY: demo test test-quick experiments check format bench docs lock clean system
 
 demo: $(READY)
 	$(BIN)/nutmeg demo $(ARGS)
@@ -14,6 +14,10 @@ test: $(READY) system
 
 test-quick: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not slow and not browser" $(ARGS)
+
+# The small version of every experiment of `nutmeg reproduce`, about ten minutes; fails if a goal is missed.
+experiments: $(READY) system
+	$(BIN)/nutmeg reproduce all --quick $(ARGS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,9 +1,11 @@
 """Run an experiment of a paper again and put its numbers beside ours; figures and results.json go into a folder.
 
 --list shows all experiments with their size, the time they take and their last verdict. Experiments of several seeds
-keep each one's result: an interrupted experiment goes on when the same command is given.
+keep each one's result: an interrupted experiment goes on when the same command is given. `all` runs one after another
+and ends with an error if a goal is missed that is not listed as a known miss.
 
 example: nutmeg reproduce --list
+         nutmeg reproduce all --quick
          nutmeg reproduce btr-ant --quick
          nutmeg reproduce naoisis
          nutmeg reproduce servo-xl330 --threads 2 --json
@@ -19,6 +21,7 @@ example: nutmeg reproduce --list
 from __future__ import annotations
 
 import dataclasses
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 Experiment = Literal[
+    "all",
     "btr-ant",
     "btr-efforts",
     "btr-nao",
@@ -88,18 +92,26 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table, or lists all experiments."""
-    from nutmeg.experiments.experiment import load_experiment, perform
-
     if arguments.list:
         return _list(terminal)
     if arguments.experiment is None:
         raise UsageError("which experiment? Name one; nutmeg reproduce --list shows all.")
-    out = arguments.output or Path("runs") / arguments.experiment
-    experiment = load_experiment(arguments.experiment)
-    settings = experiment.Settings(**_options(arguments, {f.name for f in dataclasses.fields(experiment.Settings)}))
+    if arguments.experiment == "all":
+        return _run_all(arguments, terminal)
+    return _run_one(arguments.experiment, arguments.output or Path("runs") / arguments.experiment, arguments, terminal)
+
+
+def _run_one(name: str, out: Path, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Runs one experiment and prints its table."""
+    from nutmeg.experiments.experiment import listed_experiments, load_experiment, perform
+
+    experiment = load_experiment(name)
+    known = {field.name for field in dataclasses.fields(experiment.Settings)}
+    settings = experiment.Settings(**_options(name, arguments, known))
+    goals = listed_experiments()[name].goal
     try:
-        with terminal.busy(arguments.experiment) as status:
-            answer = perform(experiment, out, settings, lambda text: status.update(Text(text)))
+        with terminal.busy(name) as status:
+            answer = perform(experiment, out, settings, lambda text: status.update(Text(text)), goals)
     except KeyboardInterrupt:
         terminal.say(f"interrupted; seeds that were finished are kept in {out}. The same command goes on.")
         raise
@@ -109,6 +121,29 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal.say(note)
     terminal.say(f"figures and results: {out}")
     return answer
+
+
+def _run_all(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    """Runs all experiments, each in a folder of its own, and compares the goals they reach with those listed."""
+    from nutmeg.experiments.experiment import listed_experiments
+
+    if not arguments.quick:
+        raise UsageError("all whole experiments would take days; say nutmeg reproduce all --quick, or name one.")
+    folder = arguments.output or Path("runs") / "all"
+    rows, surprises = [], {}
+    for name, one in listed_experiments().items():
+        terminal.progress_line(f"{name} ...")
+        began = time.process_time()
+        answer = _run_one(name, folder / name, arguments, terminal)
+        surprises[name] = one.surprises(answer)
+        met = sum(bool(goal["met"]) for goal in answer["goals"])
+        shown = "; ".join(surprises[name]) or "as listed"
+        rows.append((name, f"{met} of {len(answer['goals'])}", round(time.process_time() - began), shown))
+    terminal.table("", ("experiment", "goals met", "processor time [s]", "beside the list"), rows)
+    failed = sum(bool(found) for found in surprises.values())
+    if failed:
+        terminal.say(f"{failed} of {len(rows)} experiments reach other goals than data/experiments.toml lists.")
+    return {"surprises": surprises, "exit_code": 1 if failed else 0}
 
 
 def _list(terminal: Terminal) -> dict[str, Any]:
@@ -133,7 +168,7 @@ def _list(terminal: Terminal) -> dict[str, Any]:
     return {name: dataclasses.asdict(one) for name, one in listed.items()}
 
 
-def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:
+def _options(experiment: str, arguments: Arguments, known: set[str]) -> dict[str, Any]:
     """The settings of the experiment that options give; an option that the experiment does not have is an error."""
     given = {
         name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "traces", "client")
@@ -143,5 +178,5 @@ def _options(arguments: Arguments, known: set[str]) -> dict[str, Any]:
         given.setdefault("seeds", 1)
     for name in given:
         if name not in known:
-            raise UsageError(f"{arguments.experiment} has no --{name}; leave it out.")
+            raise UsageError(f"{experiment} has no --{name}; leave it out.")
     return {**given, "quick": arguments.quick, "threads": processors(arguments.threads)}

@@ -214,13 +214,13 @@ class Size:
     strategies: tuple[str, ...] = STRATEGIES
 
 
-QUICK = Size(games=1, behavioural_games=4, recorded=1, half_length=15.0, strategies=STRATEGIES[:8:2])
+QUICK = Size(games=3, behavioural_games=40, recorded=1, half_length=60.0, strategies=("statue", "roles"))
 FULL = Size(games=4, behavioural_games=100, recorded=6)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ExperimentSettings):
-    """Options; quick means four strategies and games of 15 s, whose numbers mean nothing."""
+    """Options; quick means two strategies, of which one stands still, and three physical games of 60 s."""
 
     seed: int = 0
     """Seed of the games and of the bootstrap."""
@@ -354,7 +354,7 @@ def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequenc
         "settings": {**asdict(size), "seed": settings.seed},
         "physical_games": len(physical),
         "behavioural_games": len(results["before"]) + len(results["after"]),
-        "goals": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
+        "goals_a_game": {word: float(np.mean([sum(one.goals) for one in games])) for word, games in results.items()},
         "falls": {word: float(np.mean([sum(one.falls) for one in games])) for word, games in results.items()},
     }
 

@@ -349,6 +349,34 @@ class LastRun:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ListedGoal:
+    """A goal of an experiment that does not state its goals itself."""
+
+    what: str
+    at: str
+    """Where its number is in the answer: keys and indices between dots; `*` is all of them, of which the worst counts."""
+    least: float | None = None
+    most: float | None = None
+
+    def of(self, answer: Mapping[str, Any]) -> Goal:
+        """The goal with the number that an answer has."""
+        found: list[Any] = [answer]
+        for step in self.at.split("."):
+            found = [inner for one in found for inner in _inside(one, step)]
+        numbers = [float(one) for one in found if one is not None]
+        upper = self.least is None
+        worst = (max if upper else min)(numbers, default=None)
+        return Goal(what=self.what, found=worst, limit=self.most or 0.0 if upper else self.least or 0.0, most=upper)
+
+
+def _inside(value: Any, step: str) -> list[Any]:  # noqa: ANN401 (values of JSON)
+    """What a value of JSON has at a key or an index, or all that it has."""
+    if step == "*":
+        return list(value.values() if isinstance(value, dict) else value)
+    return [value[int(step)] if isinstance(value, list | tuple) else value[step]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Listed:
     """An experiment as `nutmeg reproduce --list` shows it."""
 
@@ -364,7 +392,20 @@ class Listed:
     """Processor time of `--quick` [s]."""
     full_minutes: float
     """Processor time of the whole version [min]."""
+    goal: tuple[ListedGoal, ...] = ()
+    """Goals of an experiment whose answer has none."""
+    known_misses: tuple[str, ...] = ()
+    """Goals that the quick version is known to miss, as the answer names them."""
     last: LastRun | None = None
+
+    def surprises(self, answer: Mapping[str, Any]) -> list[str]:
+        """What is not as listed in an answer of the quick version: goals that are missed, or no longer missed."""
+        goals = {goal["what"]: goal for goal in answer["goals"]}
+        found = [goal["sentence"] for what, goal in goals.items() if not goal["met"] and what not in self.known_misses]
+        for what in self.known_misses:
+            if what not in goals or goals[what]["met"]:
+                found.append(f"{what}: listed as a known miss, but it is not missed. Take it out of the list.")
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,10 +432,17 @@ def silent(_: str) -> None:
     """Progress that nobody reads."""
 
 
-def perform(experiment: Experiment, out: Path, settings: ExperimentSettings, say: Progress = silent) -> dict[str, Any]:
-    """Runs an experiment and writes its answer to results.json in its folder."""
+def perform(
+    experiment: Experiment,
+    out: Path,
+    settings: ExperimentSettings,
+    say: Progress = silent,
+    goals: Sequence[ListedGoal] = (),
+) -> dict[str, Any]:
+    """Runs an experiment and writes its answer to results.json in its folder; `goals` are for one that states none."""
     out.mkdir(parents=True, exist_ok=True)
     answer = experiment.run(out, settings, say)
+    answer.setdefault("goals", [goal.of(answer).as_json() for goal in goals])
     if answer.get("claims"):
         answer["verdicts"] = count_verdicts(answer["claims"])
     write_json(out / "results.json", answer)
