@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.courses import start_walkers, yaw_of
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.bodies import Mirror, OnboardRobot
+from nutmeg.motion.legs.feet import find_feet, mirror_of
 from nutmeg.motion.policy import Network, PolicyWalker, mirror_image, read_network, write_network
 from nutmeg.motion.policy_kernels import run_network
 from nutmeg.motion.walk.files import read_walk, walk_text, write_walk
@@ -140,3 +142,50 @@ def test_wishes_that_are_no_numbers_and_other_robots_are_refused() -> None:
         walker.sample(0.0)
     with pytest.raises(UsageError, match="is for the robot 'nao-spark'"):
         walk.for_robot("nao-v6")
+
+
+@pytest.mark.parametrize("kind", ["type0", "type4"])
+def test_the_mirror_of_the_league_s_robot_is_found_from_its_model_alone(kind: str) -> None:
+    scene = ground(kind)
+    table = scene.robots[0]
+    named, found = Mirror.of(scene, table), mirror_of(scene, table)
+    assert found is not None
+    assert np.array_equal(found[0], named.partner)
+    assert np.array_equal(found[1], named.sign)
+
+
+@pytest.mark.parametrize("robot", ["t1", "k1", "nao-v6"])
+def test_legs_are_drawn_straight_up_one_group_after_the_other(robot: str) -> None:
+    placement = Placement(robot=robot, name="walker")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    feet, data = find_feet(scene, scene.robots[0]), mujoco.MjData(scene.model)
+    assert feet.group == (0, 1)
+    assert [feet.partners[partner] for partner in feet.partners] == [*range(len(feet.bodies))]
+    for group, change in enumerate(feet.lift(0.01)):
+        data.qpos[:] = scene.start
+        data.qpos[scene.robots[0].angles] += change
+        mujoco.mj_kinematics(scene.model, data)
+        for number, body in enumerate(feet.bodies):
+            sole = data.xpos[body] + data.xmat[body].reshape(3, 3) @ feet.record["sole"][0, number]
+            lifted = 0.01 if feet.group[number] == group else 0.0
+            off = sole - data.xpos[scene.robots[0].body] - feet.places[number]
+            assert off == pytest.approx([0.0, 0.0, lifted], abs=0.002)
+
+
+def test_the_diagonal_legs_of_a_quadruped_swing_together() -> None:
+    placement = Placement(robot="ers7", name="walker")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    feet = find_feet(scene, scene.robots[0])
+    names = [scene.model.body(body).name for body in feet.bodies]
+    assert names == [f"walker/{leg}Shank" for leg in ("LFr", "LBk", "RFr", "RBk")]
+    assert feet.group == (0, 1, 1, 0)
+    assert feet.partners == (2, 3, 0, 1)
+
+
+def test_a_robot_without_a_mirror_image_has_none() -> None:
+    changed = Placement(robot="t1", name="walker", pose="zero")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(changed,), visuals=False))
+    assert mirror_of(scene, scene.robots[0]) is not None
+    scene.start[scene.robots[0].angles[-1]] += 0.3
+    assert mirror_of(scene, scene.robots[0]) is None
+    assert not mirror_image(scene, scene.robots[0]).exists
