@@ -21,7 +21,6 @@ torso and feet, and the others are held as they are in the ready pose.
 from __future__ import annotations
 
 import itertools
-import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -453,13 +452,13 @@ class PolicyWalker:
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """One cycle: senses, asks the network, commands."""
-        from nutmeg.motion.policy_kernels import run_policies  # here: loading the compiler takes long
+        from nutmeg.motion.policy_kernels import run_policies, steer_walks  # here: loading the compiler takes long
 
-        if not np.isfinite(self.wanted).all():
-            raise UsageError("a wanted velocity is not a number; each must be finite.")
         states, motors = self.states, len(self.moved)
         self.senses.sample()
-        self._steer()
+        orders = self.wanted, self._eased, self._astray, self.walk.swing, self.walk.reached
+        if not steer_walks(orders, self.senses.gyro, self.senses.up, states, self._table, self._top[2]):
+            raise UsageError("a wanted velocity is not a number; each must be finite.")
         angles = self._qpos[:, self._addresses]
         states["angles"][:, :motors] = angles
         if self._waits:
@@ -474,26 +473,3 @@ class PolicyWalker:
         self._commands[:, self._toes] = -TOE_GAIN * self._qpos[:, self._toe_addresses]
         if not self._waits:
             self._robot.command = self._commands
-
-    def _steer(self) -> None:
-        """Tells the networks what is wanted: velocities, with the turn that the gyro says is missing."""
-        states, wanted, most = self.states, self._eased, self._period * np.array(SLOW_DOWN)
-        towards = np.where(np.sign(self.wanted) == np.sign(wanted), self.wanted, 0.0)
-        slower = np.sign(wanted) * np.maximum(np.abs(towards), np.abs(wanted) - most)
-        wanted[:] = np.where((np.abs(wanted) > most) & (np.abs(towards) < np.abs(wanted)), slower, self.wanted)
-        states["gyro"], states["up"] = self.senses.gyro, self.senses.up
-        moving: Bools = np.asarray((np.abs(wanted) > STILL).any(axis=1))
-        turned = (self.senses.gyro * self.senses.up).sum(axis=1)
-        self._astray += self._period * (wanted[:, 2] - turned)
-        np.clip(self._astray, -MAX_ASTRAY, MAX_ASTRAY, out=self._astray)
-        self._astray[~moving] = 0.0
-        states["wanted"] = np.where(moving[:, None], wanted, 0.0)
-        turn = wanted[:, 2] + STRAIGHTEN * self._astray
-        states["wanted"][:, 2] = np.where(moving, np.clip(turn, -self._top[2], self._top[2]), 0.0)
-        starts = moving & ~states["steps"]
-        states["clock"][starts] = 0.5 * self.walk.swing[starts]
-        # A step that was begun is ended before the clock stops.
-        ending = states["clock"] % 0.5 < self._period / float(self._table["stride"][0])
-        states["steps"] = moving | (states["steps"] & ~ending)
-        share = 1 - math.exp(-self._period / RESPONSE_TIME)
-        self.walk.reached += share * (np.where(moving[:, None], wanted, 0.0) - self.walk.reached)

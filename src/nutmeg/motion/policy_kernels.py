@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.motion.policy import PROGRESS
+from nutmeg.motion.policy import MAX_ASTRAY, PROGRESS, RESPONSE_TIME, SLOW_DOWN, STILL, STRAIGHTEN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +104,60 @@ def follow(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
             state.action[i] = chosen
             state.before[i] = state.angles[i]
     state.clock = (state.clock + table.period / table.stride) % 1.0 if state.steps else 0.0
+
+
+@kernel
+def steer_walks(
+    orders: tuple[Floats, Floats, Floats, Indices, Floats],
+    gyro: Floats,
+    up: Floats,
+    states: Records,
+    tables: Records,
+    fastest_turn: float,
+) -> bool:
+    """Tells N walks what is wanted: velocities, with the turn that the gyro says is missing, and whether to step.
+
+    Args:
+        orders: wanted velocities (N, 3), the same eased (N, 3), missing headings (N,) [rad], the feet that swing first
+            (N,), and the velocities that are reached by now (N, 3); all but the first and the fourth are changed.
+        gyro: (N, 3) [rad/s].
+        up: upward directions in the torsos' frames, (N, 3).
+        states: records of `PolicyState`, (N,); changed.
+        tables: record of `PolicyTable`, (1,).
+        fastest_turn: the highest turn rate that is asked of a network [rad/s].
+
+    Returns: whether all wanted velocities are finite; nothing is changed if one is not.
+    """
+    wanted, eased, astray, swing, reached = orders
+    if not np.isfinite(wanted).all():
+        return False
+    period, stride = tables[0].period, tables[0].stride
+    share = 1 - math.exp(-period / RESPONSE_TIME)
+    for n in range(len(states)):
+        s, moving, turned = states[n], False, 0.0
+        for i in range(3):
+            # A velocity that is to become smaller does so slowly, also on its way to another sign.
+            now, most = eased[n, i], period * SLOW_DOWN[i]
+            towards = wanted[n, i] if np.sign(wanted[n, i]) == np.sign(now) else 0.0
+            if abs(now) > most and abs(towards) < abs(now):
+                eased[n, i] = np.sign(now) * max(abs(towards), abs(now) - most)
+            else:
+                eased[n, i] = wanted[n, i]
+            moving = moving or abs(eased[n, i]) > STILL[i]
+            s.gyro[i], s.up[i] = gyro[n, i], up[n, i]
+            turned += gyro[n, i] * up[n, i]
+        missing = min(max(astray[n] + period * (eased[n, 2] - turned), -MAX_ASTRAY), MAX_ASTRAY)
+        astray[n] = missing if moving else 0.0
+        for i in range(3):
+            s.wanted[i] = eased[n, i] if moving else 0.0
+            reached[n, i] += share * (s.wanted[i] - reached[n, i])
+        if moving:
+            s.wanted[2] = min(max(eased[n, 2] + STRAIGHTEN * astray[n], -fastest_turn), fastest_turn)
+            if not s.steps:
+                s.clock = 0.5 * swing[n]
+        # A step that was begun is ended before the clock stops.
+        s.steps = moving or (s.steps and not s.clock % 0.5 < period / stride)
+    return True
 
 
 @kernel
