@@ -102,6 +102,8 @@ class Arguments(JsonOption):
     """Where the networks are: cpu, or cuda for a GPU, which needs torch."""
     video: bool = True
     """Whether to film the policy at the end; needs a renderer (see nutmeg doctor)."""
+    onnx: bool = False
+    """Whether to write the network of a walk as policy.onnx, too, for other programs; needs the extra onnx."""
     output: OptionalOutput = None
     """Folder of the run; runs/train-TASK-ROBOT-TYPE-SEED if left out."""
 
@@ -192,6 +194,11 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
     if walks and arguments.video and (video := _film(opened.folder, arguments.actuation, terminal)):
         _write_report(training.settings, opened, arguments, video)
     files = [*_files(training, opened), WEIGHTS, "report.html"]
+    if arguments.onnx:
+        from nutmeg.motion.policy_onnx import write_onnx
+
+        write_onnx(opened.folder / "policy.onnx", training.network(), training.task.image)
+        files.append("policy.onnx")
     terminal.say(f"wrote {', '.join(files)} to {opened.folder}.")
     if walks:
         terminal.say(f"watch it:  {_watch(training.settings, opened.folder)}")

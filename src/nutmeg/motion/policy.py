@@ -69,6 +69,8 @@ BALL, PROGRESS, KIND = 0, 2, 7
 """Where these begin in what a correction is told."""
 BALL_SCALE = 0.05
 """A ball so far from its place is observed as 1 [m]."""
+CUT = 10.0
+"""Normalised observations are cut off at this."""
 STRAIGHTEN = 2.0
 """Turn rate for each radian by which a robot has turned less than it was to [1/s]."""
 MAX_ASTRAY = 0.5
@@ -112,6 +114,8 @@ class PolicySettings:
     """The highest speed backward that it follows [m/s]."""
     gait: Gait = field(default_factory=Gait)
     """How actions become motions; as in training."""
+    symmetric: bool = True
+    """Whether the network is made equal on both sides of a mirror, if the robot has two equal sides."""
     folder: str = field(default="", compare=False)
     """The folder of the walk file, where the weights are; not written into it."""
 
@@ -163,10 +167,15 @@ def check_network(network: Network, image: MirrorImage, table: RobotTable, of: s
 
 @lru_cache(maxsize=16)
 def read_network(path: Path) -> Network:
-    """A network from a file."""
+    """A network from a file: `.npz`, or `.onnx` (see `policy_onnx`)."""
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            found = Network(*(np.asarray(file[name]) for name in Network._fields))
+        if path.suffix == ".onnx":
+            from nutmeg.motion.policy_onnx import read_onnx
+
+            found = read_onnx(path)
+        else:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                found = Network(*(np.asarray(file[name]) for name in Network._fields))
     except FileNotFoundError:
         raise FileError(path, "does not exist; a policy needs its weights beside its walk file.") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -397,6 +406,7 @@ class PolicyWalker:
         self._network = settings.network(table.kind)
         self._table = policy_table(worlds.scene, table, settings.gait, period)
         self._image = mirror_image(worlds.scene, table)
+        self._image = self._image._replace(exists=self._image.exists and settings.symmetric)
         self.moved = moved_motors(worlds.scene, table)
         check_network(self._network, self._image, table, "policy")
         self._addresses = table.angles[table.motor_joints[self.moved]]
