@@ -69,8 +69,8 @@ BALL, PROGRESS, KIND = 0, 2, 7
 """Where these begin in what a correction is told."""
 BALL_SCALE = 0.05
 """A ball so far from its place is observed as 1 [m]."""
-CUT = 10.0
-"""Normalised observations are cut off at this."""
+CUT, MAX_ACTION = 10.0, 10.0
+"""Normalised observations, and actions, are cut off at this."""
 STRAIGHTEN = 2.0
 """Turn rate for each radian by which a robot has turned less than it was to [1/s]."""
 MAX_ASTRAY = 0.5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.motion.policy import CUT, MAX_ASTRAY, PROGRESS, RESPONSE_TIME, SLOW_DOWN, STILL, STRAIGHTEN
+from nutmeg.motion.policy import CUT, MAX_ACTION, MAX_ASTRAY, PROGRESS, RESPONSE_TIME, SLOW_DOWN, STILL, STRAIGHTEN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 RATE_SCALE, GYRO_SCALE = 6.0, 5.0
 """Joint speeds and angular velocities of about this much are observed as 1 [rad/s]."""
-MAX_ACTION = 10.0
-"""Actions are cut off at this."""
 
 
 @kernel
