@@ -311,22 +311,11 @@ def policy_table(
         for side, leg in enumerate(legs.names):
             for name, turn, sign in zip(leg, LIFTING, legs.signs, strict=True):
                 lift[side, names.index(name)] = gait.lift * turn * sign
-    return record_values(
-        PolicyTable(
-            motors=len(moved),
-            told=told,
-            position=position,
-            period=period,
-            gain=gait.gain,
-            stride=gait.stride,
-            home=widened(scene.start[table.angles[joints]]),
-            reach=widened(np.full(len(moved), gait.reach)),
-            lowest=widened(table.limits[joints, 0]),
-            highest=widened(table.limits[joints, 1]),
-            fastest=widened(fastest),
-            lift=lift,
-        )
-    )
+    rows = {"home": scene.start[table.angles[joints]], "reach": np.full(len(moved), gait.reach), "fastest": fastest}
+    rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
+    numbers = {"motors": len(moved), "told": told, "period": period, "gain": gait.gain, "stride": gait.stride}
+    wide = {name: np.pad(row, (0, MAX_MOTORS - len(row))) for name, row in rows.items()}
+    return record_values(PolicyTable(position=position, lift=lift, **numbers, **wide))  # type: ignore[arg-type]
 
 
 def legs_of(table: RobotTable) -> NaoLegs:
@@ -345,13 +334,6 @@ def mirror_image(scene: Scene, table: RobotTable, told: Sequence[float] = WALK_S
         sign, others = mirror[1][moved].astype(np.float32), np.array([*SENSED_SIGNS, *told], np.float32)
     seen = np.concatenate([partner, width + partner, 2 * width + partner, 3 * width + np.arange(rest)])
     return MirrorImage(seen, np.concatenate([sign, sign, sign, others]), partner, sign, mirror is not None)
-
-
-def widened(values: Floats) -> Floats:
-    """Values of the moved motors in a row as wide as records have it."""
-    row = np.zeros(MAX_MOTORS)
-    row[: len(values)] = values
-    return row
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_a_policy_of_any_robot_drives_it(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--robot", "ant"], "has 0 feet on the ground"),
+        (["--robot", "examples/pendulum"], "a walk needs a free base"),
         (["--type", "type7"], "unknown type of nao-spark 'type7'"),
         (["--start", "nowhere"], "does not exist; needed is the folder of a `nutmeg train`"),
         (["--worlds", "0"], "worlds"),

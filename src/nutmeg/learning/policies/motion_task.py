@@ -28,7 +28,7 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
 from nutmeg.base.records import record_values
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
-from nutmeg.learning.policies.task import Episode, RobotTask
+from nutmeg.learning.policies.task import Episode, Rewards, RobotTask
 from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror
@@ -77,19 +77,15 @@ ENOUGH_STOOD, FEW_FALLS = 0.9, 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class MotionRewards:
+class MotionRewards(Rewards):
     """What counts, and what differs between episodes."""
 
-    level: float = 0.0
-    """How hard it is by now, 0..1."""
     seconds: float = 1.8
     """A motion whose file says that it takes longer is played faster, so that it takes this time at level 1 [s]."""
     tolerance: float = 0.05
     """A ball lies up to this far from its place along each axis at level 1 [m]."""
     unsure: float = 0.01
     """Standard deviation with which the robot knows where it lies [m]."""
-    noise: float = 0.05
-    """Standard deviation of the gyro's noise [rad/s]."""
     upright: float = 1.0
     """Reward of a second for a torso that is upright."""
     height: float = 1.5
@@ -98,12 +94,6 @@ class MotionRewards:
     """Reward for standing in the end."""
     metre: float = 0.3
     """Reward for each metre that the ball will have come."""
-    action: float = 0.002
-    """Cost of a second of corrections of size 1."""
-    fall: float = 1.0
-    """Cost of not standing in the end."""
-    stand_height: float = 0.35
-    """Height of the torso in the stance [m]; the task takes it from the robot."""
     damping: float = 1.06
     """Share of its speed that a ball loses in a second; the task takes it from the ball."""
 

@@ -63,6 +63,22 @@ class Episode:
     """Whether commands act at once instead."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rewards:
+    """What counts in every task, and what disturbs."""
+
+    level: float = 0.0
+    """How hard it is by now, 0..1."""
+    noise: float = 0.05
+    """Standard deviation of the gyro's noise [rad/s]."""
+    action: float = 0.002
+    """Cost of a second of actions of size 1."""
+    fall: float = 1.0
+    """Cost of a fall; of a motion, of not standing in the end."""
+    stand_height: float = 0.35
+    """Height of the torso in the stance [m]; the task takes it from the robot."""
+
+
 @dataclass(frozen=True)
 class LearningBody:
     """Where a robot's numbers are in the engine's arrays; compiled code has it as a record."""
@@ -162,7 +178,7 @@ class RobotTask:
         count: how many robots, N.
         threads: how many threads step them; results are the same.
         gait: how actions become motions.
-        rewards: what counts; a dataclass with `level` and `stand_height`, which is taken from the robot.
+        rewards: what counts.
         truth: where each number that only the critic sees is in a mirror, and its sign.
         legs: the joints of the legs.
     """
@@ -181,7 +197,7 @@ class RobotTask:
         *,
         threads: int,
         gait: Gait,
-        rewards: Any,  # noqa: ANN401
+        rewards: Rewards,
         truth: Sequence[tuple[int, float]],
         legs: frozenset[str],
     ) -> None:

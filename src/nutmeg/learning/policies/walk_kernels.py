@@ -44,6 +44,10 @@ FOOT_WIDTH = 4 / 7
 """How exactly a swinging foot should be as high as it should, as a share of that height."""
 HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
 """Speeds of neck and toes for each radian [1/s], and the most [rad/s]."""
+SLACK, EXACT = 0.15, 0.125
+"""Errors are counted from the wanted speed and this share of the highest on, and are exact up to this share of it."""
+SPOT_LOSS = 0.7
+"""What robots that do not go as wanted lose of what turning, heading and feet earn."""
 FULL_SPEED = 6.0
 """A joint's speed that counts as full [rad/s]."""
 
@@ -270,16 +274,18 @@ def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: Fl
     x, y = e.velocity[0] - e.command[0], e.velocity[1] - e.command[1]
     off, size = math.sqrt(x * x + y * y), math.sqrt(e.command[0] ** 2 + e.command[1] ** 2)
     turning = abs(e.velocity[2] - s.wanted[2])
-    total = r.follow * (1.0 - min(off / (size + 0.25), 1.5)) + r.exact * math.exp(-((off / 0.2) ** 2))
-    astray = min(turning / (abs(s.wanted[2]) + 0.5), 1.5)
-    total += r.turn * (math.exp(-((turning / 0.5) ** 2)) + 0.5 * (1.0 - astray))
+    missed = off / (size + SLACK * r.fastest[0])
+    total = r.turn * (math.exp(-((turning / 0.5) ** 2)) + 0.5 * (1.0 - min(turning / (abs(s.wanted[2]) + 0.5), 1.5)))
     total += r.heading * (math.exp(-((missing / 0.1) ** 2)) - 2.0 * abs(missing))
     wave = math.sin(2 * math.pi * (s.clock - t.period / t.stride)) if s.steps else 0.0
     for foot in range(feet.feet):
         wish = r.foot_height * max(wave if feet.group[foot] == 0 else -wave, 0.0)
         off_height = (soles[foot] - wish) / (FOOT_WIDTH * r.foot_height)
         total += r.feet / feet.feet * math.exp(-(off_height**2))
-    e.error += off / (size + 0.25)
+    # Turning and stepping on the spot can be had without going anywhere: they count less the more is missed.
+    total *= 1.0 - SPOT_LOSS * min(missed, 1.0)
+    total += r.follow * (1.0 - min(missed, 1.5)) + r.exact * math.exp(-((off / (EXACT * r.fastest[0])) ** 2))
+    e.error += missed
     e.turn_error += turning
     e.counted += 1
     return float(total)

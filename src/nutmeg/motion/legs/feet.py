@@ -15,14 +15,14 @@ pose that draws a foot straight up is found by damped least squares (Wampler, 19
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import mujoco
 import numpy as np
 
 from nutmeg.base.arrays import Floats, Ints
 from nutmeg.base.errors import ModelError
-from nutmeg.base.records import Records, record_values
+from nutmeg.base.records import Records, new_records
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Indices
@@ -220,11 +220,11 @@ def _record(
     model: mujoco.MjModel, table: RobotTable, bodies: tuple[int, ...], group: tuple[int, ...], soles: Floats
 ) -> Records[FeetTable]:
     """The record of the chains from the feet up to the torso, (1,)."""
-    shape = MAX_FEET, MAX_LINKS
-    links, groups, sole = np.zeros(MAX_FEET, int), np.zeros(MAX_FEET, int), np.zeros((MAX_FEET, 3))
-    address, zero, turn = np.full(shape, -1), np.zeros(shape), np.tile(np.eye(3), (*shape, 1, 1))
-    axis, anchor, offset = (np.zeros((*shape, 3)) for _ in range(3))
-    groups[: len(group)], sole[: len(soles)] = group, soles
+    table_of = new_records(FeetTable, 1)
+    found: Any = table_of[0]
+    found.feet = len(bodies)
+    found.group[: len(group)], found.sole[: len(soles)] = group, soles
+    found.address[:], found.turn[:] = -1, np.eye(3)
     for foot, end in enumerate(bodies):
         number = 0
         for body in _bodies_above(model, end, table.body):
@@ -234,28 +234,15 @@ def _record(
                 raise ModelError(f"{table.settings.name} has a leg of more than {MAX_LINKS} links.")
             for joint in joints:
                 if joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE:
-                    address[foot, number] = model.jnt_qposadr[joint]
-                    zero[foot, number] = model.qpos0[model.jnt_qposadr[joint]]
-                    axis[foot, number], anchor[foot, number] = model.jnt_axis[joint], model.jnt_pos[joint]
+                    found.address[foot, number] = model.jnt_qposadr[joint]
+                    found.zero[foot, number] = model.qpos0[model.jnt_qposadr[joint]]
+                    found.axis[foot, number], found.anchor[foot, number] = model.jnt_axis[joint], model.jnt_pos[joint]
                 number += 1
             matrix = np.zeros(9)
             mujoco.mju_quat2Mat(matrix, model.body_quat[body])
-            turn[foot, number - 1], offset[foot, number - 1] = matrix.reshape(3, 3), model.body_pos[body]
-        links[foot] = number
-    return record_values(
-        FeetTable(
-            feet=len(bodies),
-            group=groups,
-            links=links,
-            address=address,
-            zero=zero,
-            axis=axis,
-            anchor=anchor,
-            turn=turn,
-            offset=offset,
-            sole=sole,
-        )
-    )
+            found.turn[foot, number - 1], found.offset[foot, number - 1] = matrix.reshape(3, 3), model.body_pos[body]
+        found.links[foot] = number
+    return table_of
 
 
 def mirror_of(scene: Scene, table: RobotTable) -> tuple[Indices, Floats] | None:
