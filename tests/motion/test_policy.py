@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.courses import start_walkers, yaw_of
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
-from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.bodies import Mirror, OnboardRobot
+from nutmeg.motion.legs.feet import find_feet, mirror_of
 from nutmeg.motion.policy import Network, PolicyWalker, mirror_image, read_network, write_network
-from nutmeg.motion.policy_kernels import run_network
+from nutmeg.motion.policy_kernels import decide, run_network
 from nutmeg.motion.walk.files import read_walk, walk_text, write_walk
 
 if TYPE_CHECKING:
@@ -140,3 +142,100 @@ def test_wishes_that_are_no_numbers_and_other_robots_are_refused() -> None:
         walker.sample(0.0)
     with pytest.raises(UsageError, match="is for the robot 'nao-spark'"):
         walk.for_robot("nao-v6")
+
+
+@pytest.mark.parametrize("kind", ["type0", "type4"])
+def test_the_mirror_of_the_league_s_robot_is_found_from_its_model_alone(kind: str) -> None:
+    scene = ground(kind)
+    table = scene.robots[0]
+    named, found = Mirror.of(scene, table), mirror_of(scene, table)
+    assert found is not None
+    assert np.array_equal(found[0], named.partner)
+    assert np.array_equal(found[1], named.sign)
+
+
+@pytest.mark.parametrize("robot", ["t1", "k1", "nao-v6"])
+def test_legs_are_drawn_straight_up_one_group_after_the_other(robot: str) -> None:
+    placement = Placement(robot=robot, name="walker")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    feet, data = find_feet(scene, scene.robots[0]), mujoco.MjData(scene.model)
+    assert feet.group == (0, 1)
+    assert [feet.partners[partner] for partner in feet.partners] == [*range(len(feet.bodies))]
+    for group, change in enumerate(feet.lift(0.01)):
+        data.qpos[:] = scene.start
+        data.qpos[scene.robots[0].angles] += change
+        mujoco.mj_kinematics(scene.model, data)
+        for number, body in enumerate(feet.bodies):
+            sole = data.xpos[body] + data.xmat[body].reshape(3, 3) @ feet.record["sole"][0, number]
+            lifted = 0.01 if feet.group[number] == group else 0.0
+            off = sole - data.xpos[scene.robots[0].body] - feet.places[number]
+            assert off == pytest.approx([0.0, 0.0, lifted], abs=0.002)
+
+
+def test_the_diagonal_legs_of_a_quadruped_swing_together() -> None:
+    placement = Placement(robot="ers7", name="walker")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    feet = find_feet(scene, scene.robots[0])
+    names = [scene.model.body(body).name for body in feet.bodies]
+    assert names == [f"walker/{leg}Shank" for leg in ("LFr", "LBk", "RFr", "RBk")]
+    assert feet.group == (0, 1, 1, 0)
+    assert feet.partners == (2, 3, 0, 1)
+
+
+def test_a_robot_without_a_mirror_image_has_none() -> None:
+    changed = Placement(robot="t1", name="walker", pose="zero")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(changed,), visuals=False))
+    assert mirror_of(scene, scene.robots[0]) is not None
+    scene.start[scene.robots[0].angles[-1]] += 0.3
+    assert mirror_of(scene, scene.robots[0]) is None
+    assert not mirror_image(scene, scene.robots[0]).exists
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+def test_a_network_as_onnx_answers_the_same_and_comes_back(tmp_path: Path, *, mirrored: bool) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    from nutmeg.motion.policy_onnx import write_onnx
+
+    walk = read_walk("policy")
+    assert walk.policy is not None
+    network, body = walk.policy.network("type0"), OnboardRobot("nao-spark", "type0")
+    image = mirror_image(body.scene, body.table)._replace(exists=mirrored)
+    write_onnx(tmp_path / "walk.onnx", network, image)
+    seen = np.random.default_rng(0).standard_normal((5, 71)).astype(np.float32)
+    session = runtime.InferenceSession(tmp_path / "walk.onnx", providers=["CPUExecutionProvider"])
+    (found,) = session.run(["action"], {"observation": seen})
+    for row, answer in zip(seen, found, strict=True):
+        assert decide(row, network, image, (True, mirrored)) == pytest.approx(answer, abs=2e-5)
+    again = read_network(tmp_path / "walk.onnx")
+    assert np.array_equal(again.layers, network.layers)
+    assert np.array_equal(again.mean, network.mean)
+
+
+def test_a_perceptron_of_another_program_is_read_and_others_are_refused(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    helper, network = onnx.helper, small_network()
+    ends = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in ("x", "y")]
+
+    def write(nodes: list[object], constants: dict[str, np.ndarray]) -> Path:
+        kept = [onnx.numpy_helper.from_array(value.astype(np.float32), name) for name, value in constants.items()]
+        graph = helper.make_graph(nodes, "other", ends[:1], ends[1:], kept)
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.onnx"
+        path.write_bytes(helper.make_model(graph).SerializeToString())
+        return path
+
+    first, second, bias = network.layers[:24].reshape(4, 6), network.layers[30:48].reshape(6, 3), np.arange(6.0)
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "b"], ["s"], transB=1),
+        helper.make_node("Tanh", ["s"], ["t"]),
+        helper.make_node("MatMul", ["t", "v"], ["y"]),
+    ]
+    found = read_network(write(nodes, {"w": first.T, "b": bias, "v": second}))
+    seen = np.array([0.3, -1.0, 0.5, 2.0], np.float32)
+    assert run_network(seen, found) == pytest.approx(np.tanh(seen @ first + bias) @ second, rel=1e-4, abs=1e-5)
+    (tmp_path / "text.onnx").write_text("hello")
+    with pytest.raises(FileError, match="is no ONNX file"):
+        read_network(tmp_path / "text.onnx")
+    strange = [helper.make_node("Relu", ["x"], ["y"])]
+    with pytest.raises(FileError, match="has a node 'Relu'"):
+        read_network(write(strange, {}))

@@ -1,5 +1,9 @@
 """Train a network by reinforcement, from thousands of robots at once: a walk, or corrections of get-ups or of a kick.
 
+Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with a robot.toml, of which `nutmeg robots
+--describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
+angles, and learn in bodies that differ in mass, friction, gains and delay. Get-ups and kicks are those of nao-spark.
+
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
 have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Players of a match use
@@ -8,6 +12,8 @@ the same numbers, and more --iterations go further. Sixteen cores and a GPU for 
 minutes; two busy cores simulated a twelfth as many cycles a second.
 
 example: nutmeg train walk --robot nao-spark --type type0
+         nutmeg train walk --robot t1 --worlds 2048 --threads 16
+         nutmeg train walk --robot my/quadruped --level 0.5
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
@@ -73,9 +79,11 @@ class Arguments(JsonOption):
     task: tyro.conf.Positional[Literal["walk", "get-up", "kick"]] = "walk"
     """What to learn."""
     robot: str = "nao-spark"
-    """Which robot; it needs velocity drives and legs like a Nao's."""
-    type: str = "type0"
-    """The type of the robot."""
+    """Which robot: a name, or the path of a file or folder; get-ups and kicks are those of nao-spark."""
+    type: str = ""
+    """The type of the robot; that of nao-spark is type0 if left out."""
+    actuation: str = "ideal"
+    """What drives the joints: ideal, servo, motoflex, or a TOML file."""
     iterations: Count = 600
     """How many iterations; each is 24 cycles of every robot."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
@@ -94,6 +102,8 @@ class Arguments(JsonOption):
     """Where the networks are: cpu, or cuda for a GPU, which needs torch."""
     video: bool = True
     """Whether to film the policy at the end; needs a renderer (see nutmeg doctor)."""
+    onnx: bool = False
+    """Whether to write the network of a walk as policy.onnx, too, for other programs; needs the extra onnx."""
     output: OptionalOutput = None
     """Folder of the run; runs/train-TASK-ROBOT-TYPE-SEED if left out."""
 
@@ -103,17 +113,21 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.learning.policies.ppo import PpoSettings
     from nutmeg.learning.policies.training import Training, TrainSettings
 
+    arguments = dataclasses.replace(
+        arguments, type=arguments.type or ("type0" if arguments.robot == "nao-spark" else "")
+    )
     settings = TrainSettings(
         task=arguments.task,
         robot=arguments.robot,
         kind=arguments.type,
+        actuation=arguments.actuation,
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
         ppo=PpoSettings(entropy=arguments.entropy, **LEARNING[arguments.task]),
     )
-    name = f"train-{arguments.task}-{arguments.robot}-{arguments.type}-{arguments.seed}"
-    folder = arguments.output or Path("runs") / name
+    names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))
+    folder = arguments.output or Path("runs") / "-".join(name for name in names if name)
     first = None if arguments.start is None else _kept(arguments.start / CHECKPOINT)
     try:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
@@ -177,12 +191,17 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
     training.task.close()
     walks = arguments.task == "walk"
-    if walks and arguments.video and (video := _film(opened.folder, terminal)):
+    if walks and arguments.video and (video := _film(opened.folder, arguments.actuation, terminal)):
         _write_report(training.settings, opened, arguments, video)
     files = [*_files(training, opened), WEIGHTS, "report.html"]
+    if arguments.onnx:
+        from nutmeg.motion.policy_onnx import write_onnx
+
+        write_onnx(opened.folder / "policy.onnx", training.network(), training.task.image)
+        files.append("policy.onnx")
     terminal.say(f"wrote {', '.join(files)} to {opened.folder}.")
     if walks:
-        terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
+        terminal.say(f"watch it:  {_watch(training.settings, opened.folder)}")
     return {
         "robot": arguments.robot,
         "type": arguments.type,
@@ -227,9 +246,9 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
         },
         next_commands=(
             (
-                f"nutmeg walk {settings.robot} --params {folder} --command 0.6,0,0",
-                f"nutmeg walk measure {settings.robot} --params {folder}",
-                f"nutmeg play --left {folder / 'params.toml'}",
+                _watch(settings, folder),
+                _watch(settings, folder, "measure"),
+                *((f"nutmeg play --left {folder / 'params.toml'}",) if settings.robot == "nao-spark" else ()),
             )
             if settings.task == "walk"
             else ()
@@ -239,14 +258,20 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
     write_page(folder / "report.html", progress_report(about, read_curves(folder)))
 
 
-def _film(folder: Path, terminal: Terminal) -> str:
+def _watch(settings: TrainSettings, folder: Path, how: str = "drive") -> str:
+    """The command that shows or measures a walk."""
+    drives = "" if settings.actuation == "ideal" else f" --actuation {settings.actuation}"
+    return f"nutmeg walk {how} {settings.robot} --params {folder}{drives}"
+
+
+def _film(folder: Path, actuation: str, terminal: Terminal) -> str:
     """Films the policy; returns the name of the video. A computer without a renderer is told what it lacks."""
     from nutmeg.commands.walk_film import film_walk
     from nutmeg.motion.walk.files import read_walk
 
     with terminal.counting("filming") as on_progress:
         try:
-            film_walk(read_walk(str(folder)), folder / FILM, on_progress=on_progress)
+            film_walk(read_walk(str(folder)), folder / FILM, actuation=actuation, on_progress=on_progress)
         except EnvironmentProblem as error:
             terminal.warn(f"there is no video of the walk, everything else is there: {error}")
             return ""
@@ -266,7 +291,7 @@ def _files(training: Training, opened: Run) -> dict[str, str]:
     from nutmeg.motion.keyframes import motion_text
 
     if not isinstance(training.task, MotionTask):
-        return {"params.toml": _walk_file(training.settings, opened)}
+        return {"params.toml": _walk_file(training, opened)}
     about = f"Keyframes as before, corrected by a network of `{opened.resume_command}`."
     found = {}
     for motion in training.task.quickened():
@@ -276,16 +301,18 @@ def _files(training: Training, opened: Run) -> dict[str, str]:
     return found
 
 
-def _walk_file(settings: TrainSettings, opened: Run) -> str:
-    """The walk file of the policy; its highest velocities are those that were commanded."""
+def _walk_file(training: Training, opened: Run) -> str:
+    """The walk file of the policy; its highest velocities are those that were commanded at the present level."""
     from nutmeg.motion.policy import PolicySettings
     from nutmeg.motion.walk.files import Origin, WalkParameters, walk_text
 
+    settings, rewards = training.settings, training.task.rewards[0]
+    ahead, aside, turn = (round(training.level * float(speed), 2) for speed in rewards.fastest)
     policy = PolicySettings(
-        weights={settings.kind: WEIGHTS},
-        fastest=settings.rewards.fastest,
-        back=settings.rewards.back,
-        gait=settings.gait,
+        weights={settings.kind or "plain": WEIGHTS},
+        fastest=(ahead, aside, turn),
+        back=round(training.level * float(rewards.back), 2),
+        gait=training.task.gait,
     )
     origin = Origin(
         about="A policy of `nutmeg train`.", command=opened.resume_command, seed=settings.seed, task="train"

@@ -6,18 +6,21 @@
     walker.sample(time)                                     # once a cycle
 
 A network sees what a robot senses (joint angles and speeds, gyro, the upward direction), what it did last, which
-velocity is wanted and a clock; it answers with a target for every joint but those of the neck and the toes. Half of the
-clock lifts the left leg, the other half the right one; the network does the rest. It is the same on both sides of a
-mirror: g(x) = (f(x) + M f(M x)) / 2.
+velocity is wanted and a clock; it answers with a target for every moved joint. Half of the clock lifts the left leg (of
+four legs a front one and the hind one across), the other half the others; the network does the rest. Where the robot
+has a mirror image, the network is the same on both sides of it: g(x) = (f(x) + M f(M x)) / 2.
 
-Commands act a cycle later than what they answer, as on the league's server. `nutmeg train` makes such files; weights
-are plain arrays (`.npz`), and no framework is needed to use them.
+Robots with velocity drives are the league's Nao: their networks move all joints but those of the neck and the toes, and
+commands act a cycle later than what they answer, as on the league's server. Any other robot with legs is commanded
+angles, which its own controllers (position, impedance or servo drives) follow: the network moves the joints between
+torso and feet, and the others are held as they are in the ready pose.
+
+`nutmeg train` makes such files; weights are plain arrays (`.npz`), and no framework is needed to use them.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,8 +34,9 @@ from nutmeg.base.arrays import Floats, Floats32, Indices
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.base.settings import Bounds, above, check_bounds
-from nutmeg.motion.bodies import Mirror, OnboardRobot
+from nutmeg.motion.bodies import OnboardRobot
 from nutmeg.motion.inertial import UpEstimator
+from nutmeg.motion.legs.feet import find_feet, mirror_of
 from nutmeg.motion.legs.nao import NaoLegs
 
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
 
 MAX_MOTORS = 32
 """The most motors that a policy moves."""
-NECK_JOINTS = ("hj1", "hj2", "HeadYaw", "HeadPitch")
+NECK_JOINTS = ("hj1", "hj2", "HeadYaw", "HeadPitch", "AAHead_yaw", "Head_pitch")
 """Joints that policies leave to whoever looks around."""
 TOE_JOINTS = ("llj7", "rlj7")
 """Joints that are held straight."""
@@ -53,6 +57,20 @@ TOE_GAIN = 20.0
 """Speed of a toe for each radian that it is bent [1/s]."""
 LIFTING = (0.0, 0.0, -1.0, 2.0, -1.0, 0.0)
 """How the joints of a Nao's leg draw it up, from the hip down; the sole stays level."""
+LIFT_SHARE = 1 / 3
+"""Legs that are not a Nao's are drawn up by this share of `Gait.lift` times the height of the hips."""
+SENSED_SIGNS = (-1.0, 1.0, -1.0, 1.0, -1.0, 1.0)
+"""Signs of gyro and upward direction in a mirror."""
+WALK_SIGNS = (1.0, -1.0, -1.0, -1.0, -1.0)
+"""The same of what a walk is told: wanted velocity and clock. The other leg swings half a stride later."""
+MOTION_SIGNS = (1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+"""The same of what a correction is told: place of the ball, five numbers of the progress, kind of motion."""
+BALL, PROGRESS, KIND = 0, 2, 7
+"""Where these begin in what a correction is told."""
+BALL_SCALE = 0.05
+"""A ball so far from its place is observed as 1 [m]."""
+CUT, MAX_ACTION = 10.0, 10.0
+"""Normalised observations, and actions, are cut off at this."""
 STRAIGHTEN = 2.0
 """Turn rate for each radian by which a robot has turned less than it was to [1/s]."""
 MAX_ASTRAY = 0.5
@@ -72,11 +90,13 @@ class Gait:
     reach: Annotated[float, above(0.0, "rad")] = 0.12
     """How far an action of 1 moves a joint's target [rad]."""
     gain: Annotated[float, Bounds(0.01, 1.0)] = 0.4
-    """Share of the way to its target that a joint goes in a cycle."""
+    """Share of the way to its target that a joint with a velocity drive goes in a cycle; elsewhere the share of a new
+    action in the smoothed one."""
     stride: Annotated[float, Bounds(0.1, 2.0, "s")] = 0.32
     """Time of a left and a right step [s]."""
     lift: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.3
-    """How far the swinging leg is drawn up, as an angle of its hip [rad]."""
+    """How far the swinging leg is drawn up, as an angle of a Nao's hip [rad]; other feet rise by a third of this share
+    of the height of the hips."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -94,6 +114,8 @@ class PolicySettings:
     """The highest speed backward that it follows [m/s]."""
     gait: Gait = field(default_factory=Gait)
     """How actions become motions; as in training."""
+    symmetric: bool = True
+    """Whether the network is made equal on both sides of a mirror, if the robot has two equal sides."""
     folder: str = field(default="", compare=False)
     """The folder of the walk file, where the weights are; not written into it."""
 
@@ -105,10 +127,7 @@ class PolicySettings:
 
     def network(self, kind: str) -> Network:
         """The network for a type of the robot, or for the plain one."""
-        kind = kind or next(iter(self.weights))
-        if kind not in self.weights:
-            raise UnknownNameError("type of robot", kind, self.weights, where="the weights of the policy")
-        return read_network(Path(self.folder) / self.weights[kind])
+        return network_of(self.weights, self.folder, kind, "policy")
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -128,12 +147,35 @@ class Network(NamedTuple):
     """Widths of the layers, from observation to action."""
 
 
+def network_of(weights: Mapping[str, str], folder: str, kind: str, of: str) -> Network:
+    """The network for a type of the robot, or for the plain one, from files in a folder."""
+    kind = kind or next(iter(weights))
+    if kind not in weights:
+        raise UnknownNameError("type of robot", kind, weights, where=f"the weights of the {of}")
+    return read_network(Path(folder) / weights[kind])
+
+
+def check_network(network: Network, image: MirrorImage, table: RobotTable, of: str) -> None:
+    """Refuses a network of another robot, or of another task."""
+    needed, found = (len(image.observation), len(image.action)), (int(network.sizes[0]), int(network.sizes[-1]))
+    if found != needed:
+        raise UsageError(
+            f"the {of}'s network has {found[0]} inputs and {found[1]} outputs; "
+            f"{table.settings.name} needs {needed[0]} and {needed[1]}."
+        )
+
+
 @lru_cache(maxsize=16)
 def read_network(path: Path) -> Network:
-    """A network from a file."""
+    """A network from a file: `.npz`, or `.onnx` (see `policy_onnx`)."""
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            found = Network(*(np.asarray(file[name]) for name in Network._fields))
+        if path.suffix == ".onnx":
+            from nutmeg.motion.policy_onnx import read_onnx
+
+            found = read_onnx(path)
+        else:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                found = Network(*(np.asarray(file[name]) for name in Network._fields))
     except FileNotFoundError:
         raise FileError(path, "does not exist; a policy needs its weights beside its walk file.") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -163,22 +205,24 @@ def write_network(path: Path, network: Network) -> None:
 
 @dataclass
 class PolicyState:
-    """One robot that follows a policy; compiled code has N of them as records."""
+    """One robot that a network moves; compiled code has N of them as records."""
 
     angles: Annotated[Floats, (MAX_MOTORS,)]
     """Angles of the moved joints when the command begins to act [rad]."""
     before: Annotated[Floats, (MAX_MOTORS,)]
     """The same a cycle ago."""
     action: Annotated[Floats, (MAX_MOTORS,)]
-    """The last action."""
-    speed: Annotated[Floats, (MAX_MOTORS,)]
-    """The speeds that it asks of the drives [rad/s]."""
+    """The last action; smoothed for corrections, and for drives that are commanded angles."""
+    command: Annotated[Floats, (MAX_MOTORS,)]
+    """What it asks of the drives: speeds [rad/s] or angles [rad]."""
     gyro: Annotated[Floats, (3,)]
     """Angular velocity in the torso's frame [rad/s]."""
     up: Annotated[Floats, (3,)]
     """The upward direction in the torso's frame."""
+    told: Annotated[Floats, (8,)]
+    """What the network is told of its task, as it sees it."""
     wanted: Annotated[Floats, (3,)]
-    """Wanted velocities [m/s, m/s, rad/s]."""
+    """Wanted velocities of a walk [m/s, m/s, rad/s]."""
     clock: float
     """Where it is in a stride of two steps, 0..1."""
     steps: bool
@@ -187,14 +231,18 @@ class PolicyState:
 
 @dataclass(frozen=True)
 class PolicyTable:
-    """What a policy needs to know of its robot; compiled code has it as a record."""
+    """What a network needs to know of its robot; compiled code has it as a record."""
 
     motors: int
     """How many motors are moved."""
+    told: int
+    """How many numbers the network is told of its task."""
+    position: bool
+    """Whether the drives are commanded angles; otherwise speeds."""
     period: float
     """Of a control cycle [s]."""
     gain: float
-    """Share of the way to its target that a joint goes in a cycle."""
+    """As in `Gait`."""
     stride: float
     """Time of a left and a right step [s]."""
     home: Annotated[Floats, (MAX_MOTORS,)]
@@ -206,9 +254,9 @@ class PolicyTable:
     highest: Annotated[Floats, (MAX_MOTORS,)]
     """Upper limits of the joints [rad]."""
     fastest: Annotated[Floats, (MAX_MOTORS,)]
-    """Top speeds of the drives [rad/s]."""
+    """Top speeds of velocity drives [rad/s]."""
     lift: Annotated[Floats, (2, MAX_MOTORS)]
-    """How far joints move to draw up the left and the right leg [rad]."""
+    """How far joints move to draw up the legs of the first and of the second half of the clock [rad]."""
 
 
 class MirrorImage(NamedTuple):
@@ -218,56 +266,56 @@ class MirrorImage(NamedTuple):
     observation_sign: Floats32
     action: Indices
     action_sign: Floats32
-
-    @classmethod
-    def of(cls, mirror: Mirror, moved: Indices, sensed: Sequence[float]) -> MirrorImage:
-        """That of observations with three numbers for each moved motor, and others with the signs `sensed`."""
-        place = {int(motor): i for i, motor in enumerate(moved)}
-        partner = np.array([place[int(mirror.partner[motor])] for motor in moved])
-        sign, width = mirror.sign[moved].astype(np.float32), len(moved)
-        rest = 3 * width + np.arange(len(sensed))
-        seen = np.concatenate([partner, width + partner, 2 * width + partner, rest])
-        signs = np.concatenate([sign, sign, sign, np.array(sensed, np.float32)])
-        return cls(seen, signs, partner, sign)
+    exists: bool
+    """Whether the robot has a mirror image; if not, the others are those of a mirror that changes nothing."""
 
 
-def moved_motors(table: RobotTable) -> Indices:
-    """The motors of a robot that policies move: all but the neck's and the toes'."""
-    left = NECK_JOINTS + TOE_JOINTS
-    return np.array([number for number, joint in enumerate(table.motor_joints) if table.joints[joint] not in left])
-
-
-def need_velocity_drives(table: RobotTable) -> None:
-    """Refuses robots that networks cannot command."""
-    strange = [drive for drive in table.drives if drive != "velocity"]
-    if strange:
-        raise UsageError(f"{table.settings.name} has {strange[0]} drives; policies command velocity drives so far.")
-
-
-def policy_table(scene: Scene, table: RobotTable, gait: Gait, period: float) -> Records[PolicyTable]:
-    """The record of a robot's numbers, (1,)."""
-    need_velocity_drives(table)
-    moved, legs = moved_motors(table), legs_of(table)
-    joints = table.motor_joints[moved]
-    names = [table.joints[joint] for joint in joints]
-    lift = np.zeros((2, MAX_MOTORS))
-    for side, leg in enumerate(legs.names):
-        for name, turn, sign in zip(leg, LIFTING, legs.signs, strict=True):
-            lift[side, names.index(name)] = gait.lift * turn * sign
-    return record_values(
-        PolicyTable(
-            motors=len(moved),
-            period=period,
-            gain=gait.gain,
-            stride=gait.stride,
-            home=widened(scene.start[table.angles[joints]]),
-            reach=widened(np.full(len(moved), gait.reach)),
-            lowest=widened(table.limits[joints, 0]),
-            highest=widened(table.limits[joints, 1]),
-            fastest=widened(scene.model.actuator_ctrlrange[table.commands[moved], 1]),
-            lift=lift,
+def commands_angles(table: RobotTable) -> bool:
+    """Whether a robot's motors are commanded angles; False for speeds. Other and mixed drives are refused."""
+    strange = [drive for drive in table.drives if drive != table.drives[0] or drive not in ("position", "velocity")]
+    if strange or not table.drives:
+        found = ", ".join(sorted(set(table.drives))) or "no"
+        raise UsageError(
+            f"{table.settings.name} has {found} drives; policies command position or velocity drives, all of one "
+            "kind. `nutmeg robots --describe` writes a robot.toml with position drives."
         )
-    )
+    return table.drives[0] == "position"
+
+
+def moved_motors(scene: Scene, table: RobotTable) -> Indices:
+    """The motors of a robot that networks move: those of the legs; with velocity drives all but neck and toes."""
+    names = [table.joints[joint] for joint in table.motor_joints]
+    if commands_angles(table):
+        legs = find_feet(scene, table).joints
+        found = np.array([motor for motor, name in enumerate(names) if name in legs])
+        if not 0 < len(found) <= MAX_MOTORS:
+            raise UsageError(f"{table.settings.name} has {len(found)} motors in its legs; allowed is 1..{MAX_MOTORS}.")
+        return found
+    left = NECK_JOINTS + TOE_JOINTS
+    return np.array([motor for motor, name in enumerate(names) if name not in left])
+
+
+def policy_table(
+    scene: Scene, table: RobotTable, gait: Gait, period: float, *, told: int = len(WALK_SIGNS)
+) -> Records[PolicyTable]:
+    """The record of a robot's numbers, (1,)."""
+    position, moved = commands_angles(table), moved_motors(scene, table)
+    joints = table.motor_joints[moved]
+    lift, fastest = np.zeros((2, MAX_MOTORS)), np.zeros(len(moved))
+    if position:
+        feet = find_feet(scene, table)
+        lift[:, : len(moved)] = feet.lift(gait.lift * LIFT_SHARE * feet.hip_height)[:, joints]
+    else:
+        fastest = scene.model.actuator_ctrlrange[table.commands[moved], 1]
+        legs, names = legs_of(table), [table.joints[joint] for joint in joints]
+        for side, leg in enumerate(legs.names):
+            for name, turn, sign in zip(leg, LIFTING, legs.signs, strict=True):
+                lift[side, names.index(name)] = gait.lift * turn * sign
+    rows = {"home": scene.start[table.angles[joints]], "reach": np.full(len(moved), gait.reach), "fastest": fastest}
+    rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
+    numbers = {"motors": len(moved), "told": told, "period": period, "gain": gait.gain, "stride": gait.stride}
+    wide = {name: np.pad(row, (0, MAX_MOTORS - len(row))) for name, row in rows.items()}
+    return record_values(PolicyTable(position=position, lift=lift, **numbers, **wide))  # type: ignore[arg-type]
 
 
 def legs_of(table: RobotTable) -> NaoLegs:
@@ -275,18 +323,17 @@ def legs_of(table: RobotTable) -> NaoLegs:
     return NaoLegs(table.settings, "type0" if any(toe in table.joints for toe in TOE_JOINTS) else table.kind)
 
 
-def mirror_image(scene: Scene, table: RobotTable) -> MirrorImage:
-    """How the observations and actions of a robot's policy look in a mirror."""
-    from nutmeg.motion.policy_kernels import SENSED_SIGNS
-
-    return MirrorImage.of(Mirror.of(scene, table), moved_motors(table), SENSED_SIGNS)
-
-
-def widened(values: Floats) -> Floats:
-    """Values of the moved motors in a row as wide as records have it."""
-    row = np.zeros(MAX_MOTORS)
-    row[: len(values)] = values
-    return row
+def mirror_image(scene: Scene, table: RobotTable, told: Sequence[float] = WALK_SIGNS) -> MirrorImage:
+    """How a robot's actions look in a mirror, and its observations, which end with numbers of the signs `told`."""
+    moved, mirror = moved_motors(scene, table), mirror_of(scene, table)
+    width, rest = len(moved), len(SENSED_SIGNS) + len(told)
+    partner, sign, others = np.arange(width), np.ones(width, np.float32), np.ones(rest, np.float32)
+    if mirror is not None:
+        place = {int(motor): i for i, motor in enumerate(moved)}
+        partner = np.array([place[int(mirror[0][motor])] for motor in moved])
+        sign, others = mirror[1][moved].astype(np.float32), np.array([*SENSED_SIGNS, *told], np.float32)
+    seen = np.concatenate([partner, width + partner, 2 * width + partner, 3 * width + np.arange(rest)])
+    return MirrorImage(seen, np.concatenate([sign, sign, sign, others]), partner, sign, mirror is not None)
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -337,22 +384,19 @@ class PolicyWalker:
         rng: np.random.Generator | None = None,
     ) -> None:
         self._robot, self._qpos, self._period = worlds.robot(robot), worlds.qpos, period
-        table = self._robot.table
+        table, self._scene = self._robot.table, worlds.scene
         self._network = settings.network(table.kind)
         self._table = policy_table(worlds.scene, table, settings.gait, period)
         self._image = mirror_image(worlds.scene, table)
-        self.moved = moved_motors(table)
-        width = len(self._image.observation)
-        if (int(self._network.sizes[0]), int(self._network.sizes[-1])) != (width, len(self.moved)):
-            raise UsageError(
-                f"the policy's network has {self._network.sizes[0]} inputs and {self._network.sizes[-1]} outputs; "
-                f"{table.settings.name} needs {width} and {len(self.moved)}."
-            )
+        self._image = self._image._replace(exists=self._image.exists and settings.symmetric)
+        self.moved = moved_motors(worlds.scene, table)
+        check_network(self._network, self._image, table, "policy")
         self._addresses = table.angles[table.motor_joints[self.moved]]
         self._toes = np.array([i for i, name in enumerate(table.motors) if name in TOE_JOINTS], dtype=np.intp)
         self._toe_addresses = table.angles[table.motor_joints[self._toes]]
         # An onboard robot tells its joints as they will be when a command acts; in simulated worlds the command waits.
-        self._waits = not isinstance(self._robot, OnboardRobot)
+        self._angles = commands_angles(table)
+        self._waits = not self._angles and not isinstance(self._robot, OnboardRobot)
         self.states: Records[PolicyState] = new_records(PolicyState, worlds.count)
         self.walk = PolicyWalk(settings, self.states)
         self.senses = UpEstimator(worlds, robot, period=period, rng=rng)
@@ -375,16 +419,18 @@ class PolicyWalker:
         angles = self._qpos[np.ix_(rows, self._addresses)]
         for name in ("angles", "before"):
             states[name][rows[:, None], np.arange(motors)] = angles
-        for name in ("action", "speed"):
+        for name in ("action", "command"):
             states[name][rows] = 0.0
         states["steps"][rows], states["clock"][rows] = False, 0.0
         self._astray[rows], self.walk.reached[rows], self._eased[rows] = 0.0, 0.0, 0.0
-        self._commands[rows] = 0.0
+        self._commands[rows] = self._home if self._angles else 0.0
         self.senses.reset(rows)
 
     @property
     def stance(self) -> float:
         """How far apart the feet of a robot stand before it walks [m]."""
+        if self._angles:
+            return float(np.ptp(find_feet(self._scene, self._robot.table).places[:, 1]))
         hips = legs_of(self._robot.table).hips
         return float(hips[0, 1] - hips[1, 1])
 
@@ -398,13 +444,13 @@ class PolicyWalker:
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
         """One cycle: senses, asks the network, commands."""
-        from nutmeg.motion.policy_kernels import run_policies  # here: loading the compiler takes long
+        from nutmeg.motion.policy_kernels import run_policies, steer_walks  # here: loading the compiler takes long
 
-        if not np.isfinite(self.wanted).all():
-            raise UsageError("a wanted velocity is not a number; each must be finite.")
         states, motors = self.states, len(self.moved)
         self.senses.sample()
-        self._steer()
+        orders = self.wanted, self._eased, self._astray, self.walk.swing, self.walk.reached
+        if not steer_walks(orders, self.senses.gyro, self.senses.up, states, self._table, self._top[2]):
+            raise UsageError("a wanted velocity is not a number; each must be finite.")
         angles = self._qpos[:, self._addresses]
         states["angles"][:, :motors] = angles
         if self._waits:
@@ -415,30 +461,7 @@ class PolicyWalker:
             )
             self._robot.command = self._commands
         run_policies(states, self._table, self._network, self._image)
-        self._commands[:, self.moved] = states["speed"][:, :motors]
+        self._commands[:, self.moved] = states["command"][:, :motors]
         self._commands[:, self._toes] = -TOE_GAIN * self._qpos[:, self._toe_addresses]
         if not self._waits:
             self._robot.command = self._commands
-
-    def _steer(self) -> None:
-        """Tells the networks what is wanted: velocities, with the turn that the gyro says is missing."""
-        states, wanted, most = self.states, self._eased, self._period * np.array(SLOW_DOWN)
-        towards = np.where(np.sign(self.wanted) == np.sign(wanted), self.wanted, 0.0)
-        slower = np.sign(wanted) * np.maximum(np.abs(towards), np.abs(wanted) - most)
-        wanted[:] = np.where((np.abs(wanted) > most) & (np.abs(towards) < np.abs(wanted)), slower, self.wanted)
-        states["gyro"], states["up"] = self.senses.gyro, self.senses.up
-        moving: Bools = np.asarray((np.abs(wanted) > STILL).any(axis=1))
-        turned = (self.senses.gyro * self.senses.up).sum(axis=1)
-        self._astray += self._period * (wanted[:, 2] - turned)
-        np.clip(self._astray, -MAX_ASTRAY, MAX_ASTRAY, out=self._astray)
-        self._astray[~moving] = 0.0
-        states["wanted"] = np.where(moving[:, None], wanted, 0.0)
-        turn = wanted[:, 2] + STRAIGHTEN * self._astray
-        states["wanted"][:, 2] = np.where(moving, np.clip(turn, -self._top[2], self._top[2]), 0.0)
-        starts = moving & ~states["steps"]
-        states["clock"][starts] = 0.5 * self.walk.swing[starts]
-        # A step that was begun is ended before the clock stops.
-        ending = states["clock"] % 0.5 < self._period / float(self._table["stride"][0])
-        states["steps"] = moving | (states["steps"] & ~ending)
-        share = 1 - math.exp(-self._period / RESPONSE_TIME)
-        self.walk.reached += share * (np.where(moving[:, None], wanted, 0.0) - self.walk.reached)

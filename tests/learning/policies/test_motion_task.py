@@ -16,6 +16,7 @@ from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import FallDetector, Lying, UpEstimator
 from nutmeg.motion.keyframes import GetUp, read_motion, shipped_get_up, shipped_get_ups
+from nutmeg.motion.policy import KIND
 from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def test_episodes_begin_lying_on_the_side_that_the_motion_is_for() -> None:
     task = GetUpTask("nao-spark", "type2", 16, seed=3, stored=24)
     up = task.states["up"][:, 0]
     assert (np.sign(up) == np.where(task.episodes["motion"] == 0, -1.0, 1.0)).all()
-    assert (task.states["kind"] == np.where(task.episodes["motion"] == 0, 1.0, -1.0)).all()
+    assert (task.states["told"][:, KIND] == np.where(task.episodes["motion"] == 0, 1.0, -1.0)).all()
 
 
 def test_a_kick_earns_by_the_way_of_the_ball_and_ends_by_itself() -> None:
@@ -90,7 +91,9 @@ def test_the_command_writes_motions_with_their_networks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        motion_task.GetUpTask.__init__, "__kwdefaults__", {**motion_task.GetUpTask.__init__.__kwdefaults__, "stored": 8}
+        motion_task.MotionTask.__init__,
+        "__kwdefaults__",
+        {**motion_task.MotionTask.__init__.__kwdefaults__, "stored": 8},
     )
     options = ["train", "get-up", "--worlds", "4", "--threads", "1", "-o", str(tmp_path / "run"), "--json"]
     assert main([*options, "--iterations", "1"]) == 0

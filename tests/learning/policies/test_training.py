@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from nutmeg.base.errors import UsageError
 from nutmeg.cli import main
+from nutmeg.learning.courses import start_walkers
 from nutmeg.learning.policies.ppo import PpoSettings
+from nutmeg.learning.policies.task import Variation
 from nutmeg.learning.policies.training import BLOCK, Training, TrainSettings
-from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask
+from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask, walk_scene
+from nutmeg.motion.legs.feet import find_feet
 from nutmeg.motion.policy import read_network
 from nutmeg.motion.policy_kernels import run_network
 from nutmeg.motion.walk.files import read_walk
@@ -43,14 +47,16 @@ def earned(task: WalkTask, policy: str, cycles: int = 200) -> float:
 
 def test_walking_earns_more_than_stepping_on_the_spot() -> None:
     rewards = WalkRewards(level=0.7, push=0.0)
-    spot, walks = (earned(WalkTask("nao-spark", "type0", 16, seed=5, rewards=rewards), p) for p in ("none", "shipped"))
+    scene = walk_scene("nao-spark", "type0")
+    spot, walks = (earned(WalkTask(scene, 16, seed=5, rewards=rewards), p) for p in ("none", "shipped"))
     assert walks > spot + 0.5
 
 
-def test_results_are_the_same_with_any_number_of_threads() -> None:
-    found = []
+@pytest.mark.parametrize("robot", ["nao-spark", "t1"])
+def test_results_are_the_same_with_any_number_of_threads(robot: str) -> None:
+    found, scene = [], walk_scene(robot, "type0" if robot == "nao-spark" else "")
     for threads in (1, 3):
-        task = WalkTask("nao-spark", "type0", 7, threads=threads, seed=2)
+        task = WalkTask(scene, 7, threads=threads, seed=2, variation=Variation(bodies=3))
         rng = np.random.default_rng(0)
         for _ in range(30):
             task.advance(rng.standard_normal((7, task.actions)).astype(np.float32))
@@ -89,10 +95,61 @@ def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: py
     assert read_network(tmp_path / "run" / "weights.npz").mean.shape == (71,)
 
 
+@pytest.mark.parametrize("robot", ["t1", "k1", "nao-v6", "ers7"])
+def test_robots_of_any_kind_begin_standing_and_their_soles_are_where_the_engine_has_them(robot: str) -> None:
+    scene = walk_scene(robot)
+    task = WalkTask(scene, 4, seed=1, rewards=WalkRewards(level=0.5, push=0.0), variation=Variation(bodies=1))
+    places, turns = (task.worlds.batch.bind(name) for name in ("xpos", "xmat"))
+    task.advance(np.zeros((4, task.actions), np.float32))
+    task.worlds.refresh()
+    feet = find_feet(scene, scene.robot("walker"))
+    for number, body in enumerate(feet.bodies):
+        soles = places[:, body] + turns[:, body].reshape(4, 3, 3) @ feet.record["sole"][0, number]
+        assert task.truth[:, 6 + number] == pytest.approx(soles[:, 2], abs=1e-5)
+    assert not task.ended.any()
+    assert task.worlds.robots[0].uprightness().min() > 0.95
+
+
+def test_bodies_differ_as_the_variation_says_and_their_total_is_that_of_the_file_on_average() -> None:
+    task = WalkTask(walk_scene("t1"), 8, seed=1, variation=Variation(bodies=4))
+    masses = task.worlds.batch.expanded("body_mass")
+    assert masses is not None
+    total = masses.sum(axis=1)
+    assert len(np.unique(total)) == 4
+    assert total[:4] == pytest.approx(total[4:])
+    assert total.mean() == pytest.approx(float(task.scene.model.body_mass.sum()), rel=0.05)
+
+
+def test_a_checkpoint_of_another_robot_is_refused_by_its_name() -> None:
+    kept: list[dict[str, Any]] = []
+    small = PpoSettings(hidden=(8,), cycles=2, epochs=1, batches=1)
+    Training(TrainSettings(robot="k1", worlds=2, ppo=small)).run(1, checkpoint=kept.append)
+    with pytest.raises(UsageError, match="is one of the walk of k1; this training is of the walk of t1"):
+        Training(TrainSettings(robot="t1", worlds=2, ppo=small)).load(kept[0])
+
+
+def test_a_policy_of_any_robot_drives_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["train", "walk", "--robot", "k1", "--worlds", "4", "--threads", "1", "--no-video", "--level", "0.5"]
+    assert main([*options, "--iterations", "1", "-o", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    walk = read_walk(str(tmp_path / "run")).for_robot("k1")
+    assert walk.policy is not None
+    assert walk.policy.network("").sizes.tolist() == [47, 128, 128, 12]
+    scene = walk_scene("k1")
+    worlds, walker = start_walkers(scene, [walk] * 2, [np.random.default_rng(n) for n in range(2)])
+    walker.wanted[:] = [0.3, 0.0, 0.0]
+    for _ in range(10):
+        walker.sample(0.0)
+        worlds.advance(0.02)
+    assert worlds.robots[0].uprightness().min() > 0.9
+    # An almost new network does little but lift the legs, which its clock does.
+    assert walker.states["clock"] % 0.5 == pytest.approx(10 * 0.02 / walk.policy.gait.stride)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--robot", "nao-v6", "--type", ""], "has position drives; policies command velocity drives so far"),
+        (["--robot", "examples/pendulum"], "a walk needs a free base"),
         (["--type", "type7"], "unknown type of nao-spark 'type7'"),
         (["--start", "nowhere"], "does not exist; needed is the folder of a `nutmeg train`"),
         (["--worlds", "0"], "worlds"),

@@ -1,7 +1,7 @@
 """The cycle of robots that learn to correct a motion, compiled; `motion_task` says what it does.
 
-`body` is always the three records of `BodyAddresses`, `CorrectionTable` and `MotionRewards`, `robots` those of
-`MotionEpisode` and `CorrectionState`.
+`body` is always the three records of `LearningBody`, `PolicyTable` and `MotionRewards`, `robots` those of
+`MotionEpisode` and `PolicyState`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from nutmeg.learning.policies.motion_task import STAND_CYCLES
 from nutmeg.learning.policies.walk_kernels import (
     FALLEN_HEIGHT,
     FALLEN_UP,
-    HEAD_GAIN,
-    HEAD_SPEED,
-    TOE_GAIN,
     about_normal,
+    command_pending,
     sense,
     signed,
     uniform,
 )
-from nutmeg.motion.correction_kernels import observe_motion, smooth
+from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
+from nutmeg.motion.policy_kernels import observe, smooth, tell_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,26 +100,27 @@ def begin_motions(
         s.up[0], s.up[1], s.up[2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
         for i in range(t.motors):
             # States differ a little from each other however often they are used.
-            angle = q[int(at.moved[i])] + 0.01 * about_normal(e)
+            angle = q[at.moved[i]] + 0.01 * about_normal(e)
             angle = min(max(angle, t.lowest[i] + 0.002), t.highest[i] - 0.002)
-            q[int(at.moved[i])] = angle
+            q[at.moved[i]] = angle
             s.angles[i], s.before[i], s.action[i], e.pending[i], e.start[i] = angle, angle, 0.0, 0.0, angle
         e.head[0], e.head[1] = 0.3 * signed(e), 0.3 * signed(e)
-        s.ball[0], s.ball[1] = 0.0, 0.0
-        s.kind = 0.0 if p.kicks else (1.0 if e.motion == 0 else -1.0)
+        s.told[BALL], s.told[BALL + 1] = 0.0, 0.0
+        s.told[KIND] = 0.0 if p.kicks else (1.0 if e.motion == 0 else -1.0)
         if p.kicks:
             off = 0.2 * r.tolerance + 0.8 * r.level * r.tolerance
-            s.ball[0], s.ball[1] = off * signed(e), off * signed(e)
-            ahead, left = p.place[0] + s.ball[0], p.place[1] + s.ball[1]
+            x, y = off * signed(e), off * signed(e)
+            ahead, left = p.place[0] + x, p.place[1] + y
             cos, sin = math.cos(e.yaw), math.sin(e.yaw)
             e.ball[0], e.ball[1] = e.origin[0] + cos * ahead - sin * left, e.origin[1] + sin * ahead + cos * left
             q[p.ball], q[p.ball + 1] = e.ball[0], e.ball[1]
             for i in range(6):
                 v[p.ball_rate + i] = 0.0
-            s.ball[0] += r.unsure * about_normal(e)
-            s.ball[1] += r.unsure * about_normal(e)
-        s.progress = min(t.period / duration(e, p), 1.0)
-        observe_motion(s, t, out[place])
+            # The robot knows only about where it lies.
+            s.told[BALL] = (x + r.unsure * about_normal(e)) / BALL_SCALE
+            s.told[BALL + 1] = (y + r.unsure * about_normal(e)) / BALL_SCALE
+        tell_progress(s, min(t.period / duration(e, p), 1.0))
+        observe(s, t, out[place])
 
 
 @kernel
@@ -143,15 +143,14 @@ def command_motions(
     at, t, p = body[0][0], body[1][0], plans[0]
     for n in range(len(actions)):
         e, s = robots[0][n], robots[1][n]
-        for i in range(t.motors):
-            commands[n, int(at.moved_motors[i])] = e.pending[i]
+        command_pending(qpos[n], at, t, e, commands[n])
         smooth(s, t, actions[n])
         seconds, whole = (e.cycle + 1) * t.period, duration(e, p)
         share = min((seconds - whole) / STEADY_TIME, 1.0)
         share = share * share * (3 - 2 * share)
         for i in range(t.motors):
             if seconds <= whole + 1e-9:
-                goal = frame_at(e, p, seconds, i) + t.reach * s.action[i]
+                goal = frame_at(e, p, seconds, i) + t.reach[i] * s.action[i]
             else:
                 # The motion is over: from where its joints are into the stance, as `Skills` does.
                 if seconds - t.period <= whole + 1e-9:
@@ -159,10 +158,6 @@ def command_motions(
                 goal = e.start[i] + share * (t.home[i] - e.start[i])
             goal = min(max(goal, t.lowest[i]), t.highest[i])
             e.pending[i] = min(max((goal - s.angles[i]) / t.period, -t.fastest[i]), t.fastest[i])
-        for i in range(at.other_count):
-            now = qpos[n, int(at.others[i])]
-            speed = HEAD_GAIN * (e.head[i] - now) if i < 2 else -TOE_GAIN * now
-            commands[n, int(at.other_motors[i])] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
 
 
 @kernel
@@ -233,5 +228,5 @@ def judge_motions(
                 e.distance += ahead
                 e.aside += abs(left)
         observe_truth(q, v, at, p, e, truth[n])
-        s.progress = min((e.cycle + 1) * t.period / whole, 1.0)
-        observe_motion(s, t, out[n])
+        tell_progress(s, min((e.cycle + 1) * t.period / whole, 1.0))
+        observe(s, t, out[n])

@@ -26,13 +26,13 @@ import numpy as np
 from nutmeg.base.arrays import Floats, Floats32
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
-from nutmeg.base.records import new_records, record_values
+from nutmeg.base.records import record_values
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
-from nutmeg.learning.policies.task import RobotTask
+from nutmeg.learning.policies.task import Episode, Rewards, RobotTask
 from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror
-from nutmeg.motion.correction import Correction, CorrectionState, correction_image, correction_table
+from nutmeg.motion.correction import Correction
 from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import (
     KeyframeMotion,
@@ -42,7 +42,7 @@ from nutmeg.motion.keyframes import (
     shipped_motion,
     spread_stance,
 )
-from nutmeg.motion.policy import PolicyWalker, legs_of, moved_motors
+from nutmeg.motion.policy import MOTION_SIGNS, PolicyWalker, legs_of, moved_motors
 from nutmeg.motion.skills import Skill, Skills
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim.worlds import Worlds
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Indices
     from nutmeg.learning.policies.ppo import Mirrors
-    from nutmeg.model.scene import Scene
 
 WALK = "policy"
 """The walk of the robots whose states are stored."""
@@ -78,19 +77,15 @@ ENOUGH_STOOD, FEW_FALLS = 0.9, 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class MotionRewards:
+class MotionRewards(Rewards):
     """What counts, and what differs between episodes."""
 
-    level: float = 0.0
-    """How hard it is by now, 0..1."""
     seconds: float = 1.8
     """A motion whose file says that it takes longer is played faster, so that it takes this time at level 1 [s]."""
     tolerance: float = 0.05
     """A ball lies up to this far from its place along each axis at level 1 [m]."""
     unsure: float = 0.01
     """Standard deviation with which the robot knows where it lies [m]."""
-    noise: float = 0.05
-    """Standard deviation of the gyro's noise [rad/s]."""
     upright: float = 1.0
     """Reward of a second for a torso that is upright."""
     height: float = 1.5
@@ -99,42 +94,24 @@ class MotionRewards:
     """Reward for standing in the end."""
     metre: float = 0.3
     """Reward for each metre that the ball will have come."""
-    action: float = 0.002
-    """Cost of a second of corrections of size 1."""
-    fall: float = 1.0
-    """Cost of not standing in the end."""
-    stand_height: float = 0.35
-    """Height of the torso in the stance [m]; the task takes it from the robot."""
     damping: float = 1.06
     """Share of its speed that a ball loses in a second; the task takes it from the ball."""
 
 
 @dataclass
-class MotionEpisode:
+class MotionEpisode(Episode):
     """Where one robot is in its episode; compiled code has N of them as records."""
 
-    seed: np.uint64
-    """State of the robot's own random numbers."""
-    cycle: int
-    """Cycles since it began."""
     motion: int
     """Which motion it does: of a get-up 0 from the front and 1 from the back."""
     pace: float
     """How many times as fast as its file says the motion is played."""
-    yaw: float
-    """The heading at the beginning [rad]."""
     origin: Annotated[Floats, (2,)]
     """Where the torso was then [m]."""
     ball: Annotated[Floats, (2,)]
     """Where the ball was then [m]."""
-    last: Annotated[Floats, (3,)]
-    """Velocity of the torso a cycle ago, in the world's frame [m/s]."""
-    head: Annotated[Floats, (2,)]
-    """Where the head looks: angles of the neck [rad]."""
     start: Annotated[Floats, (32,)]
     """Joint angles at the beginning [rad]; when the motion is over, at its end."""
-    pending: Annotated[Floats, (32,)]
-    """Speeds that were commanded and act in the next cycle [rad/s]."""
     tried: int
     """Episodes that ended since the numbers were last cleared."""
     stood: int
@@ -180,8 +157,8 @@ class MotionTask(RobotTask):
     """N robots that learn to correct a motion; `GetUpTask` and `KickTask` say which.
 
     Args:
-        scene: a world with the robot.
-        motions: what is corrected.
+        robot: which robot; it has velocity drives and legs like a Nao's.
+        kind: its type; empty for the plain one.
         count: how many robots, N.
         threads: how many threads step them; results are the same.
         seed: of everything random.
@@ -189,31 +166,41 @@ class MotionTask(RobotTask):
         stored: how many robots walk for the states that episodes begin with.
     """
 
+    told = MOTION_SIGNS
+    episode = MotionEpisode
+    ball = "none"
+    """The ball that lies in the world."""
+
     def __init__(
         self,
-        scene: Scene,
-        motions: Sequence[KeyframeMotion],
+        robot: str,
+        kind: str,
         count: int,
         *,
-        threads: int,
-        seed: int,
-        rewards: MotionRewards,
-        stored: int,
+        threads: int = 1,
+        seed: int = 0,
+        rewards: MotionRewards | None = None,
+        stored: int = STORED,
     ) -> None:
-        table = scene.robot(ROBOT_NAME)
-        image = correction_image(scene, table)
-        super().__init__(scene, count, threads=threads, image=image, truth=TRUTH_MIRROR)
-        self.motions = tuple(motions)
-        """The motions that are corrected."""
-        self.correction = Correction(weights={table.kind: "weights.npz"})
+        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
+        scene = assemble(SceneSettings(field="floor", ball=self.ball, robots=(placement,), visuals=False))
+        self.correction = Correction(weights={scene.robot(ROBOT_NAME).kind: "weights.npz"})
         """How far the network corrects them."""
-        self._table = correction_table(scene, table, self.correction, CONTROL_CYCLE)
+        chosen = rewards or MotionRewards()
+        if scene.has_ball:
+            chosen = dataclasses.replace(chosen, damping=load_ball(self.ball).rolling_damping)
+        super().__init__(
+            scene,
+            count,
+            threads=threads,
+            gait=self.correction.gait,
+            rewards=chosen,
+            truth=TRUTH_MIRROR,
+            legs=frozenset(),
+        )
+        self.motions = self._shipped()
+        """The motions that are corrected."""
         self._plans = self._planned()
-        height = float(scene.start[table.root + 2])
-        self.rewards = record_values(dataclasses.replace(rewards, stand_height=height))
-        """Record of `MotionRewards`, (1,)."""
-        self.states = new_records(CorrectionState, count)
-        self.episodes = new_records(MotionEpisode, count)
         self._last_counted = {"stood": 0.0, "distance": 0.0, "aside": 0.0}
         first, second = np.random.SeedSequence(seed).spawn(2)
         self._walkers_count = stored
@@ -221,6 +208,10 @@ class MotionTask(RobotTask):
         """The states that episodes begin with."""
         self.reseed(second)
         self.begin(np.arange(count))
+
+    def _shipped(self) -> tuple[KeyframeMotion, ...]:
+        """The motions that come with Nutmeg for the robot."""
+        raise NotImplementedError
 
     def use(self, motions: Sequence[KeyframeMotion]) -> None:
         """Corrects other motions from the next episodes on."""
@@ -230,7 +221,7 @@ class MotionTask(RobotTask):
     def _planned(self) -> Any:  # noqa: ANN401 (a record)
         """The record of `MotionPlans`, (1,)."""
         table, model = self._robot.table, self.scene.model
-        mirror, moved = Mirror.of(self.scene, table), moved_motors(table)
+        mirror, moved = Mirror.of(self.scene, table), moved_motors(self.scene, table)
         frames, ends, poses = np.zeros(2), np.zeros((2, MAX_FRAMES)), np.zeros((2, MAX_FRAMES, 32))
         for number, motion in enumerate(self.motions):
             frames[number] = used = len(motion.frame)
@@ -270,38 +261,24 @@ class MotionTask(RobotTask):
         """States in which the motion begins."""
         raise NotImplementedError
 
-    def reseed(self, seeds: np.random.SeedSequence) -> None:
-        """Gives every robot other random numbers."""
-        self.episodes["seed"] = seeds.generate_state(self.count, np.uint64)
-
-    def use_level(self, level: float) -> None:
-        """How hard it is from now on."""
-        self.rewards["level"] = level
-
-    def begin(self, rows: Indices) -> None:
-        """Begins episodes `rows` (n,) anew."""
+    def _begin(self, rows: Indices, seen: Floats32) -> None:
         from nutmeg.learning.policies.motion_kernels import begin_motions
 
-        if len(rows):
-            self.worlds.reset(rows)
-            body, state = (self._addresses, self._table, self.rewards), (self.worlds.qpos, self.worlds.qvel)
-            seen = self.observation[rows]
-            begin_motions(rows, state, self.stored[:], body, self._plans, (self.episodes, self.states), seen)
-            self.observation[rows], self.truth[rows] = seen, 0.0
+        state, robots = (self.worlds.qpos, self.worlds.qvel), (self.episodes, self.states)
+        begin_motions(rows, state, self.stored[:], self._records, self._plans, robots, seen)
 
     def _command(self, actions: Floats32, rows: slice) -> None:
         from nutmeg.learning.policies.motion_kernels import command_motions
 
-        body, robots = (self._addresses, self._table, self.rewards), (self.episodes[rows], self.states[rows])
-        command_motions(actions, self.worlds.qpos[rows], body, self._plans, robots, self._commands[rows])
+        qpos, robots = self.worlds.qpos[rows], (self.episodes[rows], self.states[rows])
+        command_motions(actions, qpos, self._records, self._plans, robots, self._commands[rows])
 
     def _judge(self, rows: slice) -> None:
         from nutmeg.learning.policies.motion_kernels import judge_motions
 
-        worlds, body = self.worlds, (self._addresses, self._table, self.rewards)
-        robots = self.episodes[rows], self.states[rows]
+        worlds, robots = self.worlds, (self.episodes[rows], self.states[rows])
         results = self.reward[rows], self.ended[rows], self.truth[rows], self.observation[rows]
-        judge_motions(worlds.qpos[rows], worlds.qvel[rows], body, self._plans, robots, results)
+        judge_motions(worlds.qpos[rows], worlds.qvel[rows], self._records, self._plans, robots, results)
 
     def _counted(self) -> dict[str, float]:
         """Shares and means over the episodes that ended since the last call; if none did, those of the call before."""
@@ -332,23 +309,9 @@ class GetUpTask(MotionTask):
 
     learning = "get-up"
 
-    def __init__(
-        self,
-        robot: str,
-        kind: str,
-        count: int,
-        *,
-        threads: int = 1,
-        seed: int = 0,
-        rewards: MotionRewards | None = None,
-        stored: int = STORED,
-    ) -> None:
-        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
-        scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
-        motions = [shipped_get_up(robot, side, kind) for side in ("front", "back")]
-        super().__init__(
-            scene, motions, count, threads=threads, seed=seed, rewards=rewards or MotionRewards(), stored=stored
-        )
+    def _shipped(self) -> tuple[KeyframeMotion, ...]:
+        table = self._robot.table
+        return tuple(shipped_get_up(table.settings.name, side, table.kind) for side in ("front", "back"))
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
         """Walkers that were pushed ahead or back, half of them when they were to stop, when they lie still."""
@@ -387,24 +350,13 @@ class KickTask(MotionTask):
     """N robots that learn to kick with the left foot."""
 
     learning = "kick"
+    ball = "sim3d"
 
-    def __init__(
-        self,
-        robot: str,
-        kind: str,
-        count: int,
-        *,
-        threads: int = 1,
-        seed: int = 0,
-        rewards: MotionRewards | None = None,
-        stored: int = STORED,
-    ) -> None:
-        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
-        scene = assemble(SceneSettings(field="floor", ball="sim3d", robots=(placement,), visuals=False))
-        hips = legs_of(scene.robot(ROBOT_NAME)).hips
-        motion = spread_stance(shipped_motion(robot, "kick", kind), float(hips[0, 1] - hips[1, 1]))
-        chosen = dataclasses.replace(rewards or MotionRewards(), damping=load_ball("sim3d").rolling_damping)
-        super().__init__(scene, [motion], count, threads=threads, seed=seed, rewards=chosen, stored=stored)
+    def _shipped(self) -> tuple[KeyframeMotion, ...]:
+        table = self._robot.table
+        hips = legs_of(table).hips
+        apart = float(hips[0, 1] - hips[1, 1])
+        return (spread_stance(shipped_motion(table.settings.name, "kick", table.kind), apart),)
 
     def mirrors(self) -> Mirrors | None:
         """None: a kick with the left foot is not its own mirror image."""

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 
 from nutmeg.base.settings import Bounds, above, check_bounds
+from nutmeg.motion.policy import CUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 Array = Any
 """An array of numpy, or a tensor of torch on its device."""
-CUT = 10.0
-"""Normalised observations are cut off at this."""
 FASTEST_RATE, SLOWEST_RATE = 3e-3, 1e-5
 """Bounds of the step size."""
 FAR = 3.0

@@ -4,24 +4,31 @@
     task.advance(actions)                   # 20 ms; then task.reward (N,), task.ended (N,), task.cut (N,)
     task.begin(np.flatnonzero(task.ended | task.cut))
 
+Robots that are commanded angles learn in bodies that differ from their file's: masses, friction, gains and damping are
+drawn from `Variation`, and half of the episodes have commands that act a cycle later.
+
 A task has a compiled function before the physics step and one after it (`_command`, `_judge`); both go robot by robot,
 and every robot has random numbers of its own, so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import mujoco
 import numpy as np
 
-from nutmeg.base.arrays import Bools, Floats, Floats32
+from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
 from nutmeg.base.constants import CONTROL_CYCLE
-from nutmeg.base.records import record_values
+from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.learning.courses import ROBOT_NAME
 from nutmeg.learning.policies.ppo import Mirrors
-from nutmeg.motion.policy import legs_of, moved_motors
+from nutmeg.motion.policy import MAX_MOTORS, NECK_JOINTS, PolicyState, mirror_image, moved_motors, policy_table
+from nutmeg.sim.variation import use_models
 from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
@@ -30,47 +37,137 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Indices
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
-    from nutmeg.motion.policy import MirrorImage
+    from nutmeg.motion.policy import Gait
 
 CHUNKS_A_THREAD = 2
 """Into how many parts the robots of a thread are cut, so that threads end at about the same time."""
 
 
+@dataclass
+class Episode:
+    """What every task knows of one robot; compiled code has N of them as records."""
+
+    seed: np.uint64
+    """State of the robot's own random numbers."""
+    cycle: int
+    """Cycles since the episode began."""
+    yaw: float
+    """A heading [rad]: of a walk the present one, of a motion that at its beginning."""
+    last: Annotated[Floats, (3,)]
+    """Velocity of the torso a cycle ago, in the world's frame [m/s]."""
+    head: Annotated[Floats, (2,)]
+    """Where the head looks: angles of the neck [rad]."""
+    pending: Annotated[Floats, (MAX_MOTORS,)]
+    """What was commanded and acts in the next cycle [rad/s] or [rad]."""
+    prompt: bool
+    """Whether commands act at once instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewards:
+    """What counts in every task, and what disturbs."""
+
+    level: float = 0.0
+    """How hard it is by now, 0..1."""
+    noise: float = 0.05
+    """Standard deviation of the gyro's noise [rad/s]."""
+    action: float = 0.002
+    """Cost of a second of actions of size 1."""
+    fall: float = 1.0
+    """Cost of a fall; of a motion, of not standing in the end."""
+    stand_height: float = 0.35
+    """Height of the torso in the stance [m]; the task takes it from the robot."""
+
+
 @dataclass(frozen=True)
-class BodyAddresses:
+class LearningBody:
     """Where a robot's numbers are in the engine's arrays; compiled code has it as a record."""
 
     root: int
     """Place of the torso in the configuration."""
     rate: int
     """Place of its velocity."""
-    moved: Annotated[Floats, (32,)]
+    moved: Annotated[Ints, (MAX_MOTORS,)]
     """Places of the angles of the motors that the policy moves."""
-    other_count: int
-    """How many other motors there are: neck, then toes."""
-    others: Annotated[Floats, (4,)]
-    """Places of their angles."""
-    moved_motors: Annotated[Floats, (32,)]
+    moved_motors: Annotated[Ints, (MAX_MOTORS,)]
     """The motors that the policy moves."""
-    other_motors: Annotated[Floats, (4,)]
+    arms: Annotated[Ints, (MAX_MOTORS,)]
+    """Which of them are no legs': 1 or 0."""
+    other_count: int
+    """How many other motors there are: first those of the neck."""
+    neck_count: int
+    """How many of them are the neck's."""
+    others: Annotated[Ints, (MAX_MOTORS,)]
+    """Places of their angles."""
+    other_motors: Annotated[Ints, (MAX_MOTORS,)]
     """The others."""
-    legs: Annotated[Floats, (2, 6)]
-    """Places of the angles of the legs, from the hip down, left before right."""
+    other_home: Annotated[Floats, (MAX_MOTORS,)]
+    """Their angles in the stance [rad]."""
 
 
-def body_addresses(table: RobotTable) -> np.ndarray[Any, Any]:
-    """The record of `BodyAddresses`, (1,)."""
-    moved = moved_motors(table)
-    others, width = np.setdiff1d(np.arange(len(table.motors)), moved), len(moved)
-    place = table.angles[table.motor_joints]
-    rows = {name: np.zeros(32) for name in ("moved", "moved_motors")}
-    rows["moved"][:width], rows["moved_motors"][:width] = place[moved], moved
-    few = {name: np.zeros(4) for name in ("others", "other_motors")}
-    few["others"][: len(others)], few["other_motors"][: len(others)] = place[others], others
-    legs = np.array([[table.angles[table.joints.index(name)] for name in leg] for leg in legs_of(table).names], float)
+def learning_body(scene: Scene, table: RobotTable, legs: frozenset[str]) -> Records[LearningBody]:
+    """The record of a robot's places, (1,); `legs` are the joints of its legs."""
+    moved, names = moved_motors(scene, table), [table.joints[joint] for joint in table.motor_joints]
+    others = sorted(({*range(len(names))} - {*moved.tolist()}), key=lambda motor: names[motor] not in NECK_JOINTS)
+    place, home = table.angles[table.motor_joints], scene.start[table.angles[table.motor_joints]]
+
+    def row(values: Any, kind: type = int) -> Any:  # noqa: ANN401 (numbers of any kind)
+        wide = np.zeros(MAX_MOTORS, kind)
+        wide[: len(values)] = values
+        return wide
+
     return record_values(
-        BodyAddresses(root=table.root, rate=table.root_rate, other_count=len(others), legs=legs, **rows, **few)
+        LearningBody(
+            root=table.root,
+            rate=table.root_rate,
+            moved=row(place[moved]),
+            moved_motors=row(moved),
+            arms=row([int(names[motor] not in legs) for motor in moved]),
+            other_count=len(others),
+            neck_count=sum(names[motor] in NECK_JOINTS for motor in others),
+            others=row(place[others]),
+            other_motors=row(others),
+            other_home=row(home[others], float),
+        )
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variation:
+    """How much the bodies of robots that learn differ from their file's."""
+
+    bodies: int = 32
+    """How many different bodies there are; 1 for that of the file alone."""
+    mass: float = 0.1
+    """Masses are multiplied by 1 minus to 1 plus this."""
+    centre: float = 0.015
+    """The torso's centre of mass is moved by up to this along each axis [m]."""
+    friction: tuple[float, float] = (0.5, 1.2)
+    """Friction is multiplied by a number between these."""
+    gains: float = 0.1
+    """Gains of drives are multiplied by 1 minus to 1 plus this."""
+    damping: float = 0.3
+    """Damping and friction of joints likewise."""
+
+    def draw(self, scene: Scene, table: RobotTable, rng: np.random.Generator) -> mujoco.MjModel:
+        """A body drawn at random."""
+        model = copy.copy(scene.model)
+        mine = model.body_rootid == model.body_rootid[table.body]
+        mass = rng.uniform(1 - self.mass, 1 + self.mass, int(mine.sum()))
+        model.body_mass[mine] *= mass
+        model.body_inertia[mine] *= mass[:, None]
+        model.body_ipos[table.body] += rng.uniform(-self.centre, self.centre, 3)
+        model.geom_friction[mine[model.geom_bodyid], 0] *= rng.uniform(*self.friction)
+        # Only gains of the plain kind, force = k command - k angle - d speed, are known by their places.
+        plain = np.flatnonzero(model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
+        stiffer = rng.uniform(1 - self.gains, 1 + self.gains, len(plain))
+        model.actuator_gainprm[plain, 0] *= stiffer
+        model.actuator_biasprm[plain, 1] *= stiffer
+        model.actuator_biasprm[plain, 2] *= rng.uniform(1 - self.gains, 1 + self.gains, len(plain))
+        for name in ("dof_damping", "dof_frictionloss"):
+            getattr(model, name)[:] *= rng.uniform(1 - self.damping, 1 + self.damping, model.nv)
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+        return model
 
 
 class RobotTask:
@@ -80,25 +177,46 @@ class RobotTask:
         scene: a world with the robot `ROBOT_NAME`.
         count: how many robots, N.
         threads: how many threads step them; results are the same.
-        image: how observations and actions look in a mirror.
+        gait: how actions become motions.
+        rewards: what counts.
         truth: where each number that only the critic sees is in a mirror, and its sign.
+        legs: the joints of the legs.
     """
 
     learning = "robots"
     """What the robots learn, in a word."""
+    told: Sequence[float] = ()
+    """Signs in a mirror of what the networks are told of the task."""
+    episode: type[Episode] = Episode
+    """What is known of an episode."""
 
     def __init__(
-        self, scene: Scene, count: int, *, threads: int, image: MirrorImage, truth: Sequence[tuple[int, float]]
+        self,
+        scene: Scene,
+        count: int,
+        *,
+        threads: int,
+        gait: Gait,
+        rewards: Rewards,
+        truth: Sequence[tuple[int, float]],
+        legs: frozenset[str],
     ) -> None:
-        self.scene = scene
+        self.scene, self.gait = scene, gait
         self.worlds = Worlds(scene, count, threads=threads)
         self._robot = self.worlds.robot(ROBOT_NAME)
+        table = self._robot.table
         self._steps = steps_in(CONTROL_CYCLE, scene.timestep)
-        self._addresses = body_addresses(self._robot.table)
-        self.image, self._truth = image, truth
-        self.actions = len(image.action)
+        self.image, self._truth = mirror_image(scene, table, self.told), truth
+        self._body = learning_body(scene, table, legs)
+        self._table = policy_table(scene, table, gait, CONTROL_CYCLE, told=len(self.told))
+        height = float(scene.start[table.root + 2])
+        self.rewards: Records[Any] = record_values(dataclasses.replace(rewards, stand_height=height))
+        """What counts, (1,)."""
+        self.states = new_records(PolicyState, count)
+        self.episodes: Records[Any] = new_records(self.episode, count)
+        self.actions = len(self.image.action)
         """How many numbers an action has."""
-        self.observation: Floats32 = np.zeros((count, len(image.observation)), np.float32)
+        self.observation: Floats32 = np.zeros((count, len(self.image.observation)), np.float32)
         """What the network sees, (N, observations)."""
         self.truth: Floats32 = np.zeros((count, len(truth)), np.float32)
         """What only the critic sees, (N, truths)."""
@@ -108,7 +226,7 @@ class RobotTask:
         """Episodes that ended for good in the last cycle, (N,)."""
         self.cut: Bools = np.zeros(count, dtype=bool)
         """Episodes that were cut off after the last cycle and would have gone on, (N,)."""
-        self._commands = np.zeros((count, len(self._robot.table.motors)))
+        self._commands = np.zeros((count, len(table.motors)))
         parts = np.array_split(np.arange(count), threads * CHUNKS_A_THREAD)
         self._chunks = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
         self._pool = ThreadPoolExecutor(threads)
@@ -118,22 +236,40 @@ class RobotTask:
         """How many robots there are, N."""
         return len(self.reward)
 
-    def mirrors(self) -> Mirrors | None:
-        """How experience looks in a mirror; None where the task has no mirror image."""
-        partners, signs = zip(*self._truth, strict=True)
-        return Mirrors(self.image[:2], (np.array(partners), np.array(signs, np.float32)), self.image[2:])
+    @property
+    def _records(self) -> tuple[Any, Any, Any]:
+        """The robot's places, its numbers, and what counts, for compiled code."""
+        return self._body, self._table, self.rewards
 
-    def begin(self, rows: Indices) -> None:
-        """Begins episodes `rows` (n,) anew."""
-        raise NotImplementedError
+    def vary(self, variation: Variation, rng: np.random.Generator) -> None:
+        """Gives the robots bodies that differ."""
+        if variation.bodies > 1:
+            drawn = [variation.draw(self.scene, self._robot.table, rng) for _ in range(variation.bodies)]
+            use_models(self.worlds.batch, [drawn[n % len(drawn)] for n in range(self.count)])
+
+    def mirrors(self) -> Mirrors | None:
+        """How experience looks in a mirror; None where the task or the robot has no mirror image."""
+        if not self.image.exists:
+            return None
+        image, (partners, signs) = self.image, zip(*self._truth, strict=True)
+        truth = np.array(partners), np.array(signs, np.float32)
+        return Mirrors((image.observation, image.observation_sign), truth, (image.action, image.action_sign))
 
     def reseed(self, seeds: np.random.SeedSequence) -> None:
         """Gives every robot other random numbers."""
-        raise NotImplementedError
+        self.episodes["seed"] = seeds.generate_state(self.count, np.uint64)
 
     def use_level(self, level: float) -> None:
         """How hard it is from now on, 0..1."""
-        raise NotImplementedError
+        self.rewards["level"] = level
+
+    def begin(self, rows: Indices) -> None:
+        """Begins episodes `rows` (n,) anew."""
+        if len(rows):
+            self.worlds.reset(rows)
+            seen = self.observation[rows]
+            self._begin(rows, seen)
+            self.observation[rows], self.truth[rows] = seen, 0.0
 
     def measures(self) -> dict[str, float]:
         """How well the robots did since the last call."""
@@ -141,6 +277,10 @@ class RobotTask:
 
     def mastered(self, found: dict[str, float]) -> bool:
         """Whether measures are good enough for a higher level."""
+        raise NotImplementedError
+
+    def _begin(self, rows: Indices, seen: Floats32) -> None:
+        """Begins episodes in worlds that were put back to the start, and fills what their networks see."""
         raise NotImplementedError
 
     def _command(self, actions: Floats32, rows: slice) -> None:

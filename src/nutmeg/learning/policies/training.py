@@ -22,7 +22,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
-from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask
+from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.policy import Gait, Network
 
 if TYPE_CHECKING:
@@ -46,19 +46,21 @@ class TrainSettings:
     task: TaskName = "walk"
     """What is learned."""
     robot: str = "nao-spark"
-    """Which robot; it needs velocity drives and legs like a Nao's."""
+    """Which robot: a name, or the path of a file; get-ups and kicks are those of `nao-spark`."""
     kind: str = ""
     """Its type; empty for the plain one."""
+    actuation: str = "ideal"
+    """What drives its joints: ideal, servo, motoflex, or a TOML file."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
     """How many robots learn at once."""
     seed: Annotated[int, Bounds(0, 2**63)] = 1
     """Of everything random."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """The first share of the highest velocities that is commanded."""
-    gait: Gait = field(default_factory=Gait)
-    """How actions become motions."""
-    rewards: WalkRewards = field(default_factory=WalkRewards)
-    """What is commanded of a walk, and what counts."""
+    gait: Gait | None = None
+    """How actions of a walk become motions; None for what suits the robot."""
+    rewards: WalkRewards | None = None
+    """What is commanded of a walk, and what counts; None for what suits the robot."""
     ppo: PpoSettings = field(default_factory=PpoSettings)
     """How the networks learn."""
 
@@ -92,7 +94,8 @@ def make_task(settings: TrainSettings, threads: int) -> RobotTask:
     """The robots that learn."""
     s = settings
     if s.task == "walk":
-        return WalkTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
+        scene = walk_scene(s.robot, s.kind, s.actuation)
+        return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
     made = GetUpTask if s.task == "get-up" else KickTask
     return made(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
@@ -119,6 +122,13 @@ class Training:
 
     def load(self, kept: Mapping[str, Any], *, go_on: bool = True) -> None:
         """Goes on from a checkpoint; or, without `go_on`, begins a training of its own with these networks."""
+        of = {name: str(kept[name]) for name in ("task", "robot") if name in kept}
+        mine = {"task": self.settings.task, "robot": self.settings.robot}
+        if any(mine[name] != value for name, value in of.items()):
+            raise UsageError(
+                f"the checkpoint is one of the {of['task']} of {of['robot']}; this training is of the {mine['task']} "
+                f"of {mine['robot']}. Begin with a training of the same task and robot; only its type may differ."
+            )
         sizes = {name: len(self.learner.save()[name]) for name in ("policy", "critic")}
         found = {name: len(kept[name]) if name in kept else 0 for name in sizes}
         if found != sizes:
@@ -151,7 +161,8 @@ class Training:
             found = self._iterate()
             on_iteration(found)
             if self.iterations % BLOCK == 0 or self.iterations == iterations:
-                checkpoint({**self.learner.save(), "iterations": self.iterations, "level": self.level})
+                of = {"task": self.settings.task, "robot": self.settings.robot}
+                checkpoint({**self.learner.save(), **of, "iterations": self.iterations, "level": self.level})
 
     def _begin_block(self) -> None:
         """Begins everything random anew, from numbers that depend on the iteration alone."""

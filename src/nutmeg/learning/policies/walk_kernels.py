@@ -1,6 +1,6 @@
 """The cycle of robots that learn to walk, compiled; `walk_task` says what it does.
 
-`body` is always the three records of `BodyAddresses`, `PolicyTable` and `WalkRewards`. All loops go robot by robot, and
+`body` is always the three records of `LearningBody`, `PolicyTable` and `WalkRewards`. All loops go robot by robot, and
 every robot has random numbers of its own, so that results do not depend on threads.
 """
 
@@ -15,16 +15,17 @@ from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.motion.inertial_kernels import estimate_up
-from nutmeg.motion.legs.nao_kernels import sole_position
 from nutmeg.motion.policy import MAX_ASTRAY, STRAIGHTEN
-from nutmeg.motion.policy_kernels import follow, observe
+from nutmeg.motion.policy_kernels import follow, observe, tell_walk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats, Floats32, Indices
+    from nutmeg.learning.policies.task import LearningBody
     from nutmeg.learning.policies.walk_task import WalkEpisode, WalkRewards
-    from nutmeg.motion.policy import PolicyState
+    from nutmeg.motion.legs.feet import FeetTable
+    from nutmeg.motion.policy import PolicyState, PolicyTable
 
     Records = NDArray[np.void]
     Body = tuple[Records, Records, Records]
@@ -39,14 +40,14 @@ STANDING, AHEAD, BACK, ASIDE, TURNING = 0.10, 0.30, 0.40, 0.52, 0.62
 """Commands by a number 0..1: standing up to the first, ..., any mixture above the last."""
 LOWEST_SHARE = 0.3
 """Straight commands are at least this share of the highest."""
-AVERAGE_TIME = 0.16
-"""Over which time velocities are averaged: a step [s]."""
-FOOT_HEIGHT, FOOT_WIDTH = 0.035, 0.02
-"""How high a swinging foot should be, and how exactly [m]."""
+FOOT_WIDTH = 4 / 7
+"""How exactly a swinging foot should be as high as it should, as a share of that height."""
 HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
 """Speeds of neck and toes for each radian [1/s], and the most [rad/s]."""
-ARM_MOTORS = 8
-"""The first motors that a policy moves are the arms'."""
+SLACK, EXACT = 0.15, 0.125
+"""Errors are counted from the wanted speed and this share of the highest on, and are exact up to this share of it."""
+SPOT_LOSS = 0.7
+"""What robots that do not go as wanted lose of what turning, heading and feet earn."""
 FULL_SPEED = 6.0
 """A joint's speed that counts as full [rad/s]."""
 
@@ -113,7 +114,9 @@ def set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
 
 
 @kernel
-def begin_walks(rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes: Records, states: Records) -> None:
+def begin_walks(
+    rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes: Records, states: Records, out: Floats32
+) -> None:
     """Disturbs robots `rows` (n,) that stand at the start of the scene, and begins their episodes.
 
     Args:
@@ -123,9 +126,11 @@ def begin_walks(rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes:
         body: see above.
         episodes: records of `WalkEpisode`, (N,); changed.
         states: records of `PolicyState`, (N,); changed.
+        out: what the networks see, (n, observations); changed.
     """
     at, t, r = body[0][0], body[1][0], body[2][0]
-    for row in rows:
+    for place in range(len(rows)):
+        row = rows[place]
         e, s, q, v = episodes[row], states[row], qpos[row], qvel[row]
         e.cycle = 0
         e.ends = EPISODE_CYCLES
@@ -143,40 +148,51 @@ def begin_walks(rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes:
         for i in range(t.motors):
             # A joint that lies exactly at its stop does not leave it in the league's engine.
             angle = min(max(t.home[i] + 0.03 * about_normal(e), t.lowest[i] + 0.002), t.highest[i] - 0.002)
-            q[int(at.moved[i])] = angle
-            s.angles[i], s.before[i], s.action[i], s.speed[i], e.pending[i] = angle, angle, 0.0, 0.0, 0.0
+            q[at.moved[i]] = angle
+            s.angles[i], s.before[i], s.action[i] = angle, angle, 0.0
+            e.pending[i] = t.home[i] if t.position else 0.0
+            s.command[i] = e.pending[i]
         s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
         e.yaw, e.heading = yaw, yaw
         draw_command(e, r)
         e.push = int(50 + 250 * uniform(e))
         s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
+        # The delay of commands is that of the league's server, or unknown.
+        e.prompt = t.position and uniform(e) < 0.5
         set_wanted(e, s, r)
+        tell_walk(s)
+        observe(s, t, out[place])
 
 
 @kernel
-def observe_robots(states: Records, tables: Records, out: Floats32) -> None:
-    """What the networks of N robots see, (N, observations)."""
-    for n in range(len(states)):
-        observe(states[n], tables[0], out[n])
+def command_pending(q: Floats, at: LearningBody, t: PolicyTable, e: WalkEpisode, commands: Floats) -> None:
+    """Commands of one robot's motors in the next cycle, (motors,): what was decided a cycle ago; neck, arms, toes."""
+    for i in range(t.motors):
+        commands[at.moved_motors[i]] = e.pending[i]
+    for i in range(at.other_count):
+        neck = e.head[i] if i < at.neck_count else 0.0
+        if t.position:
+            commands[at.other_motors[i]] = at.other_home[i] + 0.5 * neck
+        else:
+            now = q[at.others[i]]
+            speed = HEAD_GAIN * (neck - now) if i < at.neck_count else -TOE_GAIN * now
+            commands[at.other_motors[i]] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
 
 
 @kernel
 def command_walks(
     actions: Floats32, qpos: Floats, body: Body, episodes: Records, states: Records, commands: Floats
 ) -> None:
-    """Commands of the motors in the next cycle, (N, motors): those that were decided a cycle ago."""
+    """Commands of the motors in the next cycle, (N, motors)."""
     at, t = body[0][0], body[1][0]
     for n in range(len(states)):
         s, e = states[n], episodes[n]
-        for i in range(t.motors):
-            commands[n, int(at.moved_motors[i])] = e.pending[i]
+        command_pending(qpos[n], at, t, e, commands[n])
         follow(s, t, actions[n])
         for i in range(t.motors):
-            e.pending[i] = s.speed[i]
-        for i in range(at.other_count):
-            now = qpos[n, int(at.others[i])]
-            speed = HEAD_GAIN * (e.head[i] - now) if i < 2 else -TOE_GAIN * now
-            commands[n, int(at.other_motors[i])] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
+            e.pending[i] = s.command[i]
+            if e.prompt:
+                commands[n, at.moved_motors[i]] = s.command[i]
 
 
 @kernel
@@ -199,7 +215,8 @@ def sense(q: Floats, v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> N
     for i in range(3):
         s.up[i] = up[0, i]
     for i in range(t.motors):
-        ahead = q[int(at.moved[i])] + t.period * e.pending[i]
+        # Velocity drives follow so closely that their joints are known when the next command acts.
+        ahead = q[at.moved[i]] + (0.0 if t.position else t.period * e.pending[i])
         s.angles[i] = min(max(ahead, t.lowest[i]), t.highest[i])
 
 
@@ -209,7 +226,8 @@ def move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
     at, t = body[0][0], body[1][0]
     w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
     yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    cos, sin, share = math.cos(yaw), math.sin(yaw), t.period / AVERAGE_TIME
+    # Velocities are averaged over a step.
+    cos, sin, share = math.cos(yaw), math.sin(yaw), 2 * t.period / t.stride
     ahead, left = cos * v[at.rate] + sin * v[at.rate + 1], cos * v[at.rate + 1] - sin * v[at.rate]
     turned = wrap_angle_exactly(yaw - e.yaw) / t.period
     e.velocity[0] += share * (ahead - e.velocity[0])
@@ -224,33 +242,50 @@ def move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
 
 
 @kernel
-def sole_heights(q: Floats, at: Any, legs: Records, up: tuple[float, float, float]) -> tuple[float, float]:  # noqa: ANN401
-    """Heights of the left and the right sole above the ground [m]."""
-    joints, found = np.zeros(6), np.zeros(2)
-    for side in range(2):
-        for i in range(6):
-            joints[i] = q[int(at.legs[side, i])] * legs[0].signs[i]
-        x, y, z = sole_position(joints, side, legs[0])
-        found[side] = q[at.root + 2] + up[0] * x + up[1] * y + up[2] * z
-    return found[0], found[1]
+def sole_height(q: Floats, feet: FeetTable, foot: int, up: tuple[float, float, float]) -> float:
+    """How high the sole of a foot is above the torso [m], from the angles of the joints between them."""
+    x, y, z = feet.sole[foot, 0], feet.sole[foot, 1], feet.sole[foot, 2]
+    for i in range(feet.links[foot]):
+        if feet.address[foot, i] >= 0:
+            # The rotation about a joint's axis (Rodrigues), then the frame of the body towards the torso.
+            angle = q[feet.address[foot, i]] - feet.zero[foot, i]
+            a, b, c = feet.axis[foot, i, 0], feet.axis[foot, i, 1], feet.axis[foot, i, 2]
+            ox, oy, oz = feet.anchor[foot, i, 0], feet.anchor[foot, i, 1], feet.anchor[foot, i, 2]
+            x, y, z, cos, sin = x - ox, y - oy, z - oz, math.cos(angle), math.sin(angle)
+            along = (a * x + b * y + c * z) * (1 - cos)
+            x, y, z = (
+                ox + cos * x + sin * (b * z - c * y) + along * a,
+                oy + cos * y + sin * (c * x - a * z) + along * b,
+                oz + cos * z + sin * (a * y - b * x) + along * c,
+            )
+        m, o = feet.turn[foot, i], feet.offset[foot, i]
+        x, y, z = (
+            o[0] + m[0, 0] * x + m[0, 1] * y + m[0, 2] * z,
+            o[1] + m[1, 0] * x + m[1, 1] * y + m[1, 2] * z,
+            o[2] + m[2, 0] * x + m[2, 1] * y + m[2, 2] * z,
+        )
+    return float(up[0] * x + up[1] * y + up[2] * z)
 
 
 @kernel
-def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: tuple[float, float]) -> float:
+def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: Floats32, feet: FeetTable) -> float:
     """The reward of a second for following the command, and for steps as the clock has them."""
     t, r = body[1][0], body[2][0]
     x, y = e.velocity[0] - e.command[0], e.velocity[1] - e.command[1]
     off, size = math.sqrt(x * x + y * y), math.sqrt(e.command[0] ** 2 + e.command[1] ** 2)
     turning = abs(e.velocity[2] - s.wanted[2])
-    total = r.follow * (1.0 - min(off / (size + 0.25), 1.5)) + r.exact * math.exp(-((off / 0.2) ** 2))
-    astray = min(turning / (abs(s.wanted[2]) + 0.5), 1.5)
-    total += r.turn * (math.exp(-((turning / 0.5) ** 2)) + 0.5 * (1.0 - astray))
+    missed = off / (size + SLACK * r.fastest[0])
+    total = r.turn * (math.exp(-((turning / 0.5) ** 2)) + 0.5 * (1.0 - min(turning / (abs(s.wanted[2]) + 0.5), 1.5)))
     total += r.heading * (math.exp(-((missing / 0.1) ** 2)) - 2.0 * abs(missing))
     wave = math.sin(2 * math.pi * (s.clock - t.period / t.stride)) if s.steps else 0.0
-    for side in range(2):
-        wish = FOOT_HEIGHT * max(wave if side == 0 else -wave, 0.0)
-        total += 0.5 * r.feet * math.exp(-(((soles[side] - wish) / FOOT_WIDTH) ** 2))
-    e.error += off / (size + 0.25)
+    for foot in range(feet.feet):
+        wish = r.foot_height * max(wave if feet.group[foot] == 0 else -wave, 0.0)
+        off_height = (soles[foot] - wish) / (FOOT_WIDTH * r.foot_height)
+        total += r.feet / feet.feet * math.exp(-(off_height**2))
+    # Turning and stepping on the spot can be had without going anywhere: they count less the more is missed.
+    total *= 1.0 - SPOT_LOSS * min(missed, 1.0)
+    total += r.follow * (1.0 - min(missed, 1.5)) + r.exact * math.exp(-((off / (EXACT * r.fastest[0])) ** 2))
+    e.error += missed
     e.turn_error += turning
     e.counted += 1
     return float(total)
@@ -259,13 +294,13 @@ def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: tu
 @kernel
 def spent(body: Body, e: WalkEpisode, s: PolicyState, tilt: float, rates: float) -> float:
     """The costs of a second: leaning, rocking, fast joints, large actions, arms and, at rest, joints off the stance."""
-    t, r = body[1][0], body[2][0]
+    at, t, r = body[0][0], body[1][0], body[2][0]
     speeds, actions, arms, posture = 0.0, 0.0, 0.0, 0.0
     for i in range(t.motors):
         off = s.angles[i] - t.home[i]
         speeds += ((s.angles[i] - s.before[i]) / t.period / FULL_SPEED) ** 2
         actions += s.action[i] ** 2
-        arms += off * off if i < ARM_MOTORS else 0.0
+        arms += at.arms[i] * off * off
         posture += off * off
     total = r.tilt * tilt + r.rates * rates + 0.01 * speeds + r.action * actions / t.motors + r.arms * arms
     return float(total + (0.1 * (speeds + posture) if e.still else 0.0))
@@ -293,37 +328,36 @@ def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
 
 @kernel
 def judge_walks(
-    qpos: Floats,
-    qvel: Floats,
+    state: tuple[Floats, Floats],
     body: Body,
-    legs: Records,
-    episodes: Records,
-    states: Records,
+    feet: Records,
+    robots: tuple[Records, Records],
     results: tuple[Any, Any, Any, Any, Any],
 ) -> None:
     """Senses, rewards and ends of N robots after a cycle, and what they see then.
 
     Args:
-        qpos: configurations, (N, nq).
-        qvel: velocities, (N, nv); changed by pushes.
+        state: configurations, (N, nq), and velocities, (N, nv), which pushes change.
         body: see above.
-        legs: the record of the legs.
-        episodes: records of `WalkEpisode`, (N,); changed.
-        states: records of `PolicyState`, (N,); changed.
-        results: rewards (N,), falls (N,), episodes cut off (N,), truths (N, 8) and observations (N, ...); changed.
+        feet: the record of `FeetTable`, (1,).
+        robots: records of `WalkEpisode` and `PolicyState`, (N,) each; changed.
+        results: rewards (N,), falls (N,), episodes cut off (N,), truths (N, 6 + feet) and observations (N, ...);
+            changed.
     """
     reward, fell, over, truth, out = results
     at, t, r = body[0][0], body[1][0], body[2][0]
-    for n in range(len(states)):
-        e, s, q, v = episodes[n], states[n], qpos[n], qvel[n]
+    for n in range(len(reward)):
+        e, s, q, v = robots[0][n], robots[1][n], state[0][n], state[1][n]
         e.cycle += 1
         sense(q, v, body, e, s)
         missing = move_on(q, v, body, e)
         w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
         up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
-        soles = sole_heights(q, at, legs, up)
+        soles = truth[n, 6:]
+        for foot in range(feet[0].feet):
+            soles[foot] = q[at.root + 2] + sole_height(q, feet[0], foot, up)
         rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
-        total = earned(body, e, s, missing, soles) - spent(body, e, s, up[0] ** 2 + up[1] ** 2, rates)
+        total = earned(body, e, s, missing, soles, feet[0]) - spent(body, e, s, up[0] ** 2 + up[1] ** 2, rates)
         fell[n] = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
         over[n] = e.cycle >= e.ends and not fell[n]
         e.falls += int(fell[n])
@@ -333,6 +367,6 @@ def judge_walks(
         truth[n, 1] = cos * v[at.rate + 1] - sin * v[at.rate]
         truth[n, 2], truth[n, 3] = v[at.rate + 5], missing
         truth[n, 4], truth[n, 5] = v[at.rate + 2], q[at.root + 2]
-        truth[n, 6], truth[n, 7] = soles
         go_on(v, body, e, s)
+        tell_walk(s)
         observe(s, t, out[n])
