@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.ball_play import PUSH_LENGTH, SHOT_WORTH, Aim, has_time, strike, worth
+from nutmeg.match.players.tactics.ball_play import SHOT_WORTH, Aim, has_time, strike, worth
 from nutmeg.match.players.tactics.records import PlayerContext
 from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
 
@@ -97,14 +97,14 @@ def test_a_ball_for_which_there_is_no_time_is_walked_on_straight_rather_than_kic
     toy.pose[1, 1] = (0.3, 0.5, math.pi)
     toy.cycle()
     memory = toy.tacticians[Side.LEFT, 1].memory
-    assert memory.aim_reach == PUSH_LENGTH
+    assert memory.aim_reach == seen(toy).ground.body.push
     assert abs(memory.aim) < 0.7
 
 
 def test_a_ball_that_the_keeper_would_get_is_not_played_to_it(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (9.6, 0.0))
     toy.pose[1, 0] = (14.1, 0.0, math.pi)
-    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, PUSH_LENGTH)
+    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, seen(toy).ground.body.push)
 
 
 def test_pass_mode_is_asked_for_with_opponents_near_and_far_from_their_goal(new_toy: NewToy) -> None:
