@@ -84,7 +84,7 @@ KICK_SLACK_SHARE = 0.65
 
 
 def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilities:
-    """What a body of the league can do: the speeds of its walk, and the kicks of its type; by default `final`, type 0."""
+    """What a body of the league can do, by its walk and the kicks of its type; by default `final` and type 0."""
     limbs = limbs or Limbs(read_walk(DEFAULT_WALK))
     pace, (ahead, side, turn, back) = limbs.pace, limbs.max_speed.tolist()
     return Abilities(
