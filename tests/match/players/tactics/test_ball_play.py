@@ -17,9 +17,11 @@ NewToy = Callable[..., Any]
 FAR_OFF = (-14.0, 9.0, 0.0)
 
 
-def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON) -> Any:
-    """Three a side, far off; number 2 stands behind the ball and looks ahead."""
+def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON, delay: float = 0.0) -> Any:
+    """Three a side, far off; number 2 is behind the ball and looks ahead; a kick holds players up for `delay`, s."""
     toy = new_toy(3)
+    for tactician in toy.tacticians.values():
+        tactician.records.traits["kick_delay"] = delay
     toy.run(0.1)
     toy.order(mode, ball)
     for n in range(3):
@@ -55,6 +57,12 @@ def test_a_kick_goes_to_where_a_team_mate_is_first(new_toy: NewToy, side: int) -
     toy.pose[0, 2] = (3.6, side * 2.0, 0.0)
     toy.pose[1, 1] = (3.9, side * -1.0, math.pi)
     assert aim(toy) * side > 0.2
+
+
+def test_who_could_run_on_with_the_ball_stops_for_shots_alone(new_toy: NewToy) -> None:
+    for ball, delay, kicks in (((0.0, 0.0), 0.0, True), ((0.0, 0.0), 9.0, False), ((12.6, 0.0), 9.0, True)):
+        memory = seen(with_ball(new_toy, ball, delay=delay)).memory
+        assert bool(memory.aim_reach > 1.5) is kicks
 
 
 def test_nobody_plays_the_ball_out_or_towards_the_own_goal(new_toy: NewToy) -> None:
