@@ -77,6 +77,9 @@ CROSSING_GAP, CROSSING_ANGLE = 0.12, math.radians(50.0)
 """Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
 MAX_HEARD_BALL_AGE = 0.5
 """Where a team-mate saw the ball longer ago is not taken over, s."""
+POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
+"""Types of robots by number, of a team whose walk is made for all of them. The league allows seven of one type and nine
+of any two, so that eleven need three; types 0 and 2 get up most surely (docs/howto/skills.md)."""
 KICK_NEARER = 0.02
 """The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
 KICK_SLACK_SHARE = 0.65
@@ -375,7 +378,7 @@ def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
 
 
 def make_team(
-    walk: str, players: int, *, team: str = "", types: Sequence[int] = (0,), field: str = "sim3d"
+    walk: str, players: int, *, team: str = "", types: Sequence[int] | None = None, field: str = "sim3d"
 ) -> list[DecidingPlayer]:
     """The players of a built-in team, number 1 first.
 
@@ -383,14 +386,17 @@ def make_team(
         walk: name or file of the walk they have.
         players: how many, 1 to 11; of more than one, number 1 keeps the goal.
         team: name of the team, as the game knows it; that of the walk if empty.
-        types: types of their robots, in turn.
+        types: types of their robots, in turn; by default `POLICY_TYPES` for a policy and type 0 for other walks, which
+            other types fall with.
         field: the name of the field they play on.
     """
     if not 1 <= players <= MAX_PLAYERS:
         raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
+    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
+    if types is None:
+        types = (0,) if setup.walk.policy is None else POLICY_TYPES
     if not types:
         raise UsageError("a team needs at least one robot type.")
-    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
     return [
         team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]))
         for n in range(players)

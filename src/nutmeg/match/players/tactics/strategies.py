@@ -117,7 +117,7 @@ STRATEGIES = {
         still_aligned_angle=0.8,
         kick_patience=4.0,
         wide_cost=1.5,
-        kick_delay=3.0,
+        kick_delay=1.5,
     ),
 }
 """By name, from bad to good as one would guess; `builtin` is that of the built-in team."""
