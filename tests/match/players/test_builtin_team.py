@@ -10,9 +10,10 @@ import pytest
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.deciding_player import by_number, make_team
-from nutmeg.match.rules.book import load_rules
-from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.players.deciding_player import POLICY_TYPES, by_number, make_team
+from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.slots import SLOTS, check_types
 
 RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=2.0)
 
@@ -21,7 +22,17 @@ def test_teams_have_numbers_types_and_names() -> None:
     reds, blues = make_team("final", 3, team="reds", types=(0, 1)), make_team("holonomic", 2)
     assert [(p.team, p.number, p.robot_type) for p in reds] == [("reds", 1, 0), ("reds", 2, 1), ("reds", 3, 0)]
     assert {p.team for p in blues} == {"holonomic"}
+    assert [p.robot_type for p in blues] == [0, 0]
+    assert [p.robot_type for p in make_team("policy", 2)] == [0, 2]
     assert list(by_number(reds, blues)) == [("reds", 1), ("reds", 2), ("reds", 3), ("holonomic", 1), ("holonomic", 2)]
+
+
+def test_eleven_players_with_a_policy_have_types_that_the_league_allows() -> None:
+    types, present = np.zeros(SLOTS, np.int64), np.zeros(SLOTS, bool)
+    for slot, robot_type in enumerate(POLICY_TYPES):
+        check_types(types, present, Side.LEFT, robot_type)
+        types[slot], present[slot] = robot_type, True
+    assert present.sum() == MAX_PLAYERS
 
 
 def test_what_no_team_can_be_is_refused() -> None:

@@ -16,7 +16,7 @@ from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import Action, Percept
-from nutmeg.motion.walk.files import read_walk
+from nutmeg.motion.walk.files import WalkParameters, read_walk
 
 WALK = read_walk("dynamic-rewards")
 AHEAD = Look()
@@ -25,10 +25,10 @@ AHEAD = Look()
 class Alone:
     """One player on an empty pitch, at its centre, looking along x."""
 
-    def __init__(self, robot_type: int = 0, pace: Pace | None = None) -> None:
+    def __init__(self, robot_type: int = 0, pace: Pace | None = None, walk: WalkParameters = WALK) -> None:
         self.game = Game(load_rules("sim3d"), seed=3, seats=1, setup=PhysicalSetup(toed=int(robot_type == 4)))
         self.slot = self.game.enter("us", 1, robot_type)
-        self.limbs = Limbs(WALK, robot_type, pace=pace)
+        self.limbs = Limbs(walk, robot_type, pace=pace)
         self.game.set_play_mode(PlayMode.PLAY_ON)
         self.game.place_player(self.slot, (0.0, 0.0, 0.4), 0.0)
         self.game.place_ball((0.0, 5.0, 0.042))
@@ -63,6 +63,21 @@ def test_every_type_of_robot_walks_ahead_as_fast_as_it_is_told(robot_type: int) 
     one.run(4.0, Walk(ahead=0.3))
     assert 0.6 < np.hypot(*(one.place - begin)) < 1.5
     assert (one.limbs.falls, one.limbs.doing) == (0, "walk")
+
+
+def test_a_policy_is_asked_for_other_speeds_than_those_wished_so_that_it_goes_as_fast_as_they_are() -> None:
+    one = Alone(walk=read_walk("policy"))
+    one.run(1.5, Walk(ahead=0.5))
+    begin = one.place
+    one.run(2.0, Walk(ahead=0.5))
+    assert 0.35 < np.hypot(*(one.place - begin)) / 2.0 < 0.75
+    one.run(1.0, Walk(left=0.2))
+    begin, heading = one.place, one.heading
+    one.run(2.0, Walk(left=0.2))
+    back = -(one.place - begin) @ [math.cos(heading), math.sin(heading)]
+    assert back / 2.0 < 0.06, "it does not go backwards when it steps aside"
+    with pytest.raises(ValueError, match="must rise"):
+        Pace(answers=((0.1, 0.2), (0.2, 0.1)))
 
 
 def test_it_walks_sideways_without_turning_away() -> None:

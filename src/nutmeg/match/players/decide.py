@@ -104,6 +104,8 @@ class Abilities:
     cuts wishes by itself, since walks differ."""
     run: float
     """How fast it covers ground on the way to the ball, about, m/s."""
+    push: float = 1.0
+    """How far a ball goes that is walked through, m."""
     kick: KickAbility
     """Its kick of full strength."""
     short_kick: KickAbility

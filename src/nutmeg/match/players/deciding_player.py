@@ -49,7 +49,6 @@ from nutmeg.match.players.tracking.league_sight import head_frame, spot
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.match.worlds.physical.percept import Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
@@ -68,8 +67,8 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-_ABILITIES_NAME = "nao-spark"
-"""The settings of the behavioural world that have the speeds of the league's robot."""
+_DEFAULT_WALK = "final"
+"""The walk of bodies of which nothing else is said."""
 DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
@@ -78,33 +77,37 @@ _CROSSING_GAP, _CROSSING_ANGLE = 0.12, math.radians(50.0)
 """Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
 _MAX_HEARD_BALL_AGE = 0.5
 """Where a team-mate saw the ball longer ago is not taken over, s."""
+POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
+"""Types of robots by number, of a team whose walk is made for all of them. The league allows seven of one type and nine
+of any two, so that eleven need three; types 0 and 2 get up most surely (docs/howto/skills.md)."""
 _KICK_NEARER = 0.02
 """The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
 _KICK_SLACK_SHARE = 0.65
 """Share of a kick's tolerance within which a walker stops for it."""
 
 
-def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
-    """What the league's robot can do: measured speeds, and the kicks that it has motions for."""
-    walk = load_behaviour(_ABILITIES_NAME).walk
+def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilities:
+    """What a body of the league can do, by its walk and the kicks of its type; by default `final` and type 0."""
+    limbs = limbs or Limbs(read_walk(_DEFAULT_WALK))
+    pace, (ahead, side, turn, back) = limbs.pace, limbs.max_speed.tolist()
     return Abilities(
-        ahead=walk.ahead,
-        back=walk.back,
-        side=walk.side,
-        turn=walk.turn,
-        ask=(0.9, 0.5, 0.45, 2.0),
-        run=0.6,
-        kick=_kick("straight", LEG_TYPES[robot_type]),
-        short_kick=_kick("pass", LEG_TYPES[robot_type]),
+        ahead=ahead,
+        back=back,
+        side=side,
+        turn=turn,
+        ask=(ahead, back, side, turn),
+        run=pace.run,
+        push=pace.push,
+        kick=_kick("straight", limbs),
+        short_kick=_kick("pass", limbs),
         can_kick=True,
         kick_time=1.15,
         swing_time=0.75,
         kick_ball_speed=0.5,
-        # How a walker stops was measured: 0.07 s of its speed, and 0.42 s^2/m of its square.
-        stop_time=0.4,
-        stop_linear=0.07,
-        stop_quadratic=0.42,
-        stop_aside=0.15,
+        stop_time=pace.stop_time,
+        stop_linear=pace.stop[0],
+        stop_quadratic=pace.stop[1],
+        stop_aside=pace.stop_aside,
         ahead_gain=3.0,
         side_gain=5.0,
         dive_reach=0.75,
@@ -115,13 +118,14 @@ def league_abilities(ball: BallSettings, robot_type: int = 0) -> Abilities:
     )
 
 
-def _kick(kind: KickKind, body: str) -> KickAbility:
-    """A kick of a type of the league's robot; the middle of where it can be kicked is `place`."""
+def _kick(kind: KickKind, limbs: Limbs) -> KickAbility:
+    """A kick of a body of the league; the middle of where it can be kicked is `place`."""
+    body = LEG_TYPES[limbs.robot_type]
     tolerance = kick_tolerance(kind, body=body)
     slack = _KICK_SLACK_SHARE * tolerance
     return KickAbility(
         place=kick_place(kind, body=body),
-        nearer=_KICK_NEARER,
+        nearer=_KICK_NEARER + limbs.pace.settle,
         slack=(slack, slack),
         tolerance=tolerance,
         reach=kick_distance(kind, body=body),
@@ -164,18 +168,18 @@ class DecidingPlayer:
         self.team, self.number, self.robot_type, self._cycles = team, number, setup.robot_type, setup.cycles
         ground = load_field(setup.field)
         ball = load_ball(ground.ball)
+        self.limbs = Limbs(setup.walk, setup.robot_type)
         self.mind = Mind(
             decide,
             team=team,
             number=number,
             players=setup.players,
             rules=setup.rules or load_rules("sim3d").on(pitch_of(ground, ball)),
-            body=league_abilities(ball, setup.robot_type),
+            body=league_abilities(ball, self.limbs),
             seed=setup.seed,
             longest=setup.longest,
         )
         self.senses = LeagueTracker(ground, team=team, number=number)
-        self.limbs = Limbs(setup.walk, setup.robot_type)
         self.belief: Belief | None = None
         """What it believes; None before its first percept."""
         self.request = Request()
@@ -376,7 +380,7 @@ def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
 
 
 def make_team(
-    walk: str, players: int, *, team: str = "", types: Sequence[int] = (0,), field: str = "sim3d"
+    walk: str, players: int, *, team: str = "", types: Sequence[int] | None = None, field: str = "sim3d"
 ) -> list[DecidingPlayer]:
     """The players of a built-in team, number 1 first.
 
@@ -384,14 +388,17 @@ def make_team(
         walk: name or file of the walk they have.
         players: how many, 1 to 11; of more than one, number 1 keeps the goal.
         team: name of the team, as the game knows it; that of the walk if empty.
-        types: types of their robots, in turn.
+        types: types of their robots, in turn; by default `POLICY_TYPES` for a policy and type 0 for other walks, which
+            other types fall with.
         field: the name of the field they play on.
     """
     if not 1 <= players <= MAX_PLAYERS:
         raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
+    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
+    if types is None:
+        types = (0,) if setup.walk.policy is None else POLICY_TYPES
     if not types:
         raise UsageError("a team needs at least one robot type.")
-    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
     return [
         team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]))
         for n in range(players)

@@ -16,6 +16,7 @@ the rest of it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,6 +61,9 @@ class Pace:
     """The share of the walk's top speeds ahead, aside and in turning."""
     gain: tuple[float, float, float] = (0.87, 0.9, 1.0)
     """True speeds for each of the walk's step sizes and times: measured, for `Limbs.odometry`."""
+    answers: tuple[tuple[float, float], ...] = ()
+    """Wishes to the walk ahead and what it makes of them, both rising [m/s]; players wish true speeds, and what stands
+    between is interpolated. Empty for a walk that goes as fast as it is told."""
     side_turn: float = 0.0
     """Turn to the left for each m/s to the left, which is taken back in advance [rad/m]."""
     straighten: float = 2.0
@@ -71,10 +75,26 @@ class Pace:
 
     turning: float = 0.3
     """Share of the speed ahead and aside that is given up for turning as fast as possible."""
+    run: float = 0.6
+    """How fast a player covers ground on its way to the ball, about [m/s]."""
+    stop: tuple[float, float] = (0.07, 0.42)
+    """How far a walk that stops still comes: for each m/s [s], and for each square of its speed [s²/m]."""
+    stop_aside: float = 0.15
+    """How far it still comes to a side for each m/s [s]."""
+    stop_time: float = 0.4
+    """How long it takes to stop before a kick [s]."""
+    stand_time: float = 0.34
+    """How long a robot stands before it kicks [s]."""
+    settle: float = 0.0
+    """How far the torso moves back when a walker comes to stand [m]."""
+    push: float = 1.0
+    """How far a ball goes that is walked through, about [m]."""
 
     def __post_init__(self) -> None:
         if not all(0 < share <= 1 for share in self.share):
             raise ValueError(f"the shares of top speed are {self.share}; allowed is above 0 and up to 1.")
+        if any(one[0] >= two[0] or one[1] >= two[1] for one, two in itertools.pairwise(self.answers)):
+            raise ValueError(f"the answers of the walk are {self.answers}; wishes and speeds must rise.")
         if not all(rate > 0 for rate in (*self.gain, *self.speed_up, *self.slow_down)):
             raise ValueError(
                 f"gains are {self.gain}, speed_up {self.speed_up} and slow_down {self.slow_down}; all must be above 0."
@@ -118,8 +138,6 @@ DOING = {
 }
 STEP_LEFT = (0.012, 0.012, 0.05)
 """Steps that may end when the robot is to stand [m, m, rad]."""
-SETTLE_TIME = 0.34
-"""How long a robot stands before it kicks [s]."""
 MAX_HEADING_ERROR = 0.5
 """The most that a robot tries to make up for in turning [rad]."""
 CONTRADICTION_CYCLES = 4
@@ -140,8 +158,9 @@ class Limbs:
     def __init__(self, walk: WalkParameters, robot_type: int = 0, *, pace: Pace | None = None) -> None:
         if robot_type not in range(len(LEG_TYPES)):
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(LEG_TYPES) - 1}.")
-        kind = LEG_TYPES[robot_type]
+        kind, self.robot_type = LEG_TYPES[robot_type], robot_type
         self.pace = pace or pace_of(walk.name)
+        self._answers = np.array(self.pace.answers).T
         self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CONTROL_CYCLE)
         self._sets = {name: number for number, name in enumerate(walk.for_robot(ROBOT).sets)}
         self._walker = self._make_walker(walk)
@@ -216,6 +235,11 @@ class Limbs:
         """What wishes are cut to with the first set of parameters: ahead, aside, turn and backward, (4,)."""
         return self._tops[0] * [*self.pace.share, self.pace.share[0]]
 
+    @property
+    def max_speed(self) -> Floats:
+        """What wishes are cut to with the fastest set of parameters, in the same order, (4,)."""
+        return np.max(self._tops, axis=0) * [*self.pace.share, self.pace.share[0]]
+
     def act(self, percept: Percept, legs: Legs, look: Look) -> Floats:
         """Speeds of all joints, (22,) or with toes (24,) [rad/s], in the order of `percept.JOINTS`."""
         self._feel(percept)
@@ -276,7 +300,7 @@ class Limbs:
         """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
         body = self._body
         match legs:
-            case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= SETTLE_TIME and self.upright:
+            case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= self.pace.stand_time and self.upright:
                 foot = foot_for(legs, body.table.kind)
                 if foot is None:
                     return
@@ -315,7 +339,12 @@ class Limbs:
             return self._wanted
         astray = self._astray + CONTROL_CYCLE * turn - self._turned
         self._astray = min(max(astray, -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
-        return np.array([ahead, left, turn - pace.side_turn * left + pace.straighten * self._astray])
+        turn += pace.straighten * self._astray - pace.side_turn * left
+        return np.array([self._asked(ahead), left, turn])
+
+    def _asked(self, ahead: float) -> float:
+        """What the walk must be asked for to go ahead at a speed [m/s]."""
+        return float(np.interp(ahead, self._answers[1], self._answers[0])) if len(self._answers) else ahead
 
     def _cut(self, wish: Floats, top: Floats) -> Floats:
         """A wish (3,) within what the walk can do: on an ellipse between directions."""
@@ -345,5 +374,8 @@ class Limbs:
         turned = self._turned
         if self.skill not in (Skill.WALK, Skill.STOP):
             return 0.0, 0.0, turned
-        ahead, left, _ = CONTROL_CYCLE * self._walker.walk.velocity()[0] * self.pace.gain
+        ahead, left, _ = self._walker.walk.velocity()[0]
+        if len(self._answers):
+            ahead = np.interp(ahead, *self._answers)
+        ahead, left, _ = CONTROL_CYCLE * np.array([ahead, left, 0.0]) * self.pace.gain
         return float(ahead), float(left), turned

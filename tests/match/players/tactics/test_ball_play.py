@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.ball_play import PUSH_LENGTH, SHOT_WORTH, Aim, has_time, strike, worth
+from nutmeg.match.players.tactics.ball_play import SHOT_WORTH, Aim, has_time, strike, worth
 from nutmeg.match.players.tactics.records import PlayerContext
 from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
 
@@ -17,9 +17,11 @@ NewToy = Callable[..., Any]
 FAR_OFF = (-14.0, 9.0, 0.0)
 
 
-def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON) -> Any:
-    """Three a side, far off; number 2 stands behind the ball and looks ahead."""
+def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON, delay: float = 0.0) -> Any:
+    """Three a side, far off; number 2 is behind the ball and looks ahead; a kick holds players up for `delay`, s."""
     toy = new_toy(3)
+    for tactician in toy.tacticians.values():
+        tactician.records.traits["kick_delay"] = delay
     toy.run(0.1)
     toy.order(mode, ball)
     for n in range(3):
@@ -55,6 +57,12 @@ def test_a_kick_goes_to_where_a_team_mate_is_first(new_toy: NewToy, side: int) -
     toy.pose[0, 2] = (3.6, side * 2.0, 0.0)
     toy.pose[1, 1] = (3.9, side * -1.0, math.pi)
     assert aim(toy) * side > 0.2
+
+
+def test_who_could_run_on_with_the_ball_stops_for_shots_alone(new_toy: NewToy) -> None:
+    for ball, delay, kicks in (((0.0, 0.0), 0.0, True), ((0.0, 0.0), 9.0, False), ((12.6, 0.0), 9.0, True)):
+        memory = seen(with_ball(new_toy, ball, delay=delay)).memory
+        assert bool(memory.aim_reach > 1.5) is kicks
 
 
 def test_nobody_plays_the_ball_out_or_towards_the_own_goal(new_toy: NewToy) -> None:
@@ -97,14 +105,14 @@ def test_a_ball_for_which_there_is_no_time_is_walked_on_straight_rather_than_kic
     toy.pose[1, 1] = (0.3, 0.5, math.pi)
     toy.cycle()
     memory = toy.tacticians[Side.LEFT, 1].memory
-    assert memory.aim_reach == PUSH_LENGTH
+    assert memory.aim_reach == seen(toy).ground.body.push
     assert abs(memory.aim) < 0.7
 
 
 def test_a_ball_that_the_keeper_would_get_is_not_played_to_it(new_toy: NewToy) -> None:
     toy = with_ball(new_toy, (9.6, 0.0))
     toy.pose[1, 0] = (14.1, 0.0, math.pi)
-    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, PUSH_LENGTH)
+    assert worth(seen(toy), 0.0, 4.4) < worth(seen(toy), 0.0, seen(toy).ground.body.push)
 
 
 def test_pass_mode_is_asked_for_with_opponents_near_and_far_from_their_goal(new_toy: NewToy) -> None:

@@ -53,8 +53,8 @@ def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
     toy = alone(new_toy, (9.0, 0.0), opponents=1)
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.25, 0.0, 0.0)
     player = toy.context(Side.LEFT, 0)
-    assert without_bumping(player, 0.5, 0.2) == pytest.approx((0.0, 0.2))
-    assert without_bumping(player, -0.5, 0.2) == (-0.5, 0.2)
+    assert without_bumping(player, 0.5, 0.2, 0.55) == pytest.approx((0.0, 0.2))
+    assert without_bumping(player, -0.5, 0.2, 0.55) == (-0.5, 0.2)
 
 
 def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:

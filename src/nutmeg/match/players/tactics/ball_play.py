@@ -92,8 +92,6 @@ SOONER_WORTH = 1.5
 ball gets it back by a kick as far the other way."""
 KICKER_DELAY = 1.0
 """Who kicks the ball needs so much longer to go after it than a team-mate who waits there."""
-PUSH_LENGTH = 1.0
-"""How far a ball goes that is walked through, m on the league's pitch."""
 PUSH_TIME = 0.6
 """How much longer that takes than to walk so far."""
 PUSH_TURN_WAY = 0.6
@@ -138,7 +136,7 @@ def ball_way(player: PlayerContext) -> float:
 @inlined
 def _push_length(player: PlayerContext) -> float:
     """How far a ball goes that is walked through."""
-    return PUSH_LENGTH * player.ground.scale
+    return player.ground.body.push * player.ground.scale
 
 
 @inlined
@@ -237,6 +235,8 @@ def _choose_aim_by_worth(player: PlayerContext) -> Aim:
             if not _in_time(player, angle, reach, plain):
                 continue
             found = plain - min(TURN_COST, TURN_COST_SHARE * reach / ground.scale) * abs(wrap_angle(angle - comes))
+            if reach > push and plain < SHOT_WORTH:
+                found -= player.traits.kick_delay * ground.body.run
             if abs(wrap_angle(angle - before)) < SAME_AIM_ANGLE:  # false if there was no aim (NaN)
                 found += KEPT_AIM_WORTH
             if found > most:
@@ -284,7 +284,9 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
         return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_DISTANCE_COST * far
     far = min(reach, stopped)
     x, y = bx + far * c, by + far * s
-    gain = (length(end - bx, by) - length(end - x, y)) / scale
+    # A ball before the goal is worth more than one at the same distance beside it.
+    wide = player.traits.wide_cost
+    gain = (length(end - bx, wide * by) - length(end - x, wide * y)) / scale
     if abs(x) > end or abs(y) > side:
         return gain - OUT_COST - (2.0 if x < -end else 0.0)
     if stopped < reach:
@@ -534,8 +536,8 @@ CIRCLING_STEP = 0.7
 """How far ahead on the circle the next place lies."""
 MEETING_TIME = 4.0
 """How far ahead the ball's roll is predicted for meeting it."""
-DUEL_ROOM_SHARE = 0.64
-"""Share of the usual room that is kept from others near the ball."""
+DUEL_DISTANCE = 1.0
+"""So near to the ball a player keeps the room of duels from others."""
 KICK_OFF_LENGTH = 1.5
 """How far a kick-off is played to its receiver, m on the league's pitch."""
 PASS_ANGLE_COST = 0.8
@@ -622,6 +624,15 @@ def slow_distance(player: PlayerContext) -> float:
     return traits.slow_at_ball if player.game.phase == Phase.PLAY else traits.slow_distance
 
 
+@inlined
+def _room_at_ball(player: PlayerContext) -> float:
+    """How far to keep from others on the way to the ball, m: less near it, where others want it, too."""
+    traits = player.traits
+    if not traits.avoids:
+        return 0.0
+    return traits.room * (traits.duel_room if ball_way(player) < DUEL_DISTANCE else 1.0)
+
+
 @unchecked
 def approach(player: PlayerContext, aim: float) -> None:
     """Goes to the place behind where the ball will be, as seen from the aim; around it, if need be."""
@@ -636,7 +647,7 @@ def approach(player: PlayerContext, aim: float) -> None:
         rest=False,
         face_within=0.3,
         slow_within=slow_distance(player),
-        room=traits.room if traits.avoids else 0.0,
+        room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
         ball_room=0.9 * traits.circling_distance if around else 0.0,
@@ -665,7 +676,7 @@ def circle(player: PlayerContext, here: float, missing: float) -> None:
         rest=False,
         face_within=math.inf,
         slow_within=slow_distance(player),
-        room=DUEL_ROOM_SHARE * traits.room if traits.avoids else 0.0,
+        room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
         ball_room=0.0,
@@ -684,10 +695,12 @@ def dribble(player: PlayerContext, aim: float) -> None:
     x, y = ball_after(player, 0.1)
     dx, dy, c, s = x - belief.x, y - belief.y, math.cos(aim), math.sin(aim)
     along, beside = c * dx + s * dy, c * dy - s * dx
+    # A foot sends the ball straight if it is before that foot, not between both.
+    beside -= math.copysign(traits.push_aside, beside)
     turned = wrap_angle(aim - belief.heading)
     ahead, left = fastest(player, math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned)
     if traits.avoids:
-        ahead, left = without_bumping(player, ahead, left)
+        ahead, left = without_bumping(player, ahead, left, _room_at_ball(player))
     careful = traits.pace * (1.0 if abs(beside) < 0.08 or along > 0.35 else 0.5)
     player.memory.standing = False
     order.gait, order.intent = Gait.POSITIONING, Intent.DRIBBLE

@@ -75,6 +75,15 @@ class Strategy:
     """Within this angle it goes on playing the ball, rad; wider, so that it does not waver."""
     kick_patience: float = math.inf
     """A kick for which the player is not ready after so long is given up for as long, s."""
+    duel_room: float = 0.64
+    """Share of `room` that is kept from others near the ball."""
+    wide_cost: float = 1.0
+    """What a metre beside the goal counts, beside a metre before it (with `aims` 3)."""
+    kick_delay: float = 0.0
+    """How long the stop for a kick that is no shot holds a player up that could run on with the ball, s (with `aims`
+    3); at its speed, that is what the kick costs."""
+    push_aside: float = 0.0
+    """How far beside its middle a player wants the ball that it walks through, m."""
 
 
 STRATEGIES = {
@@ -95,7 +104,6 @@ STRATEGIES = {
         dives=True,
         posts=True,
         avoids=True,
-        stands_off=True,
         asks_for_pass=True,
         kick_off_aim=math.radians(62),
         room=0.55,
@@ -108,6 +116,8 @@ STRATEGIES = {
         aligned_angle=0.5,
         still_aligned_angle=0.8,
         kick_patience=4.0,
+        wide_cost=1.5,
+        kick_delay=1.5,
     ),
 }
 """By name, from bad to good as one would guess; `builtin` is that of the built-in team."""

@@ -165,7 +165,7 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Mann
         speed *= max(0.5 + 0.5 * math.cos(bearing), 0.05)
     ahead, left = fastest(player, bearing)
     if manner.room > 0.0:
-        ahead, left = without_bumping(player, speed * ahead, speed * left)
+        ahead, left = without_bumping(player, speed * ahead, speed * left, manner.room)
     else:
         ahead, left = speed * ahead, speed * left
     straight = abs(bearing) < SPRINT_ANGLE and way > SPRINT_DISTANCE
@@ -207,9 +207,9 @@ def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
 
 
 @inlined
-def without_bumping(player: PlayerContext, ahead: float, left: float) -> tuple[float, float]:
-    """A velocity less what of it goes towards others who are close."""
-    belief, own, room = player.belief, player.game.number - 1, player.traits.room
+def without_bumping(player: PlayerContext, ahead: float, left: float, room: float) -> tuple[float, float]:
+    """A velocity less what of it goes towards others who are nearer than about `room`, m."""
+    belief, own = player.belief, player.game.number - 1
     close, touching = CLOSE_ROOM_SHARE * room, TOUCHING_ROOM_SHARE * room
     c, s = math.cos(belief.heading), math.sin(belief.heading)
     for k in range(ALL_PLAYERS):
