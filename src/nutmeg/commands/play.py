@@ -14,6 +14,7 @@ example: nutmeg play
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections import Counter
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
-from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
 
@@ -150,7 +151,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         longest=10 * arguments.half + 3600.0,
         on_end=aftermath.write,
     )
-    with aftermath:
+    with files, aftermath:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
@@ -349,8 +350,8 @@ def command_of(arguments: Arguments) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
-    """Where everything of a match goes."""
+class Files(Closing):
+    """Where everything of a match goes. A folder that is still empty at the end of the `with` block is removed."""
 
     record: Path
     report: Path
@@ -358,6 +359,14 @@ class Files:
     video: Path | None
     cameras: Path
     """Folder for the pictures of robots' cameras, if somebody wants them."""
+    folder: Path | None
+    """The folder of the match, unless all files have names of their own."""
+
+    def close(self) -> None:
+        """Leaves no empty folder of a match that was interrupted before its recording began."""
+        if self.folder is not None:
+            with contextlib.suppress(OSError):  # it holds something
+                self.folder.rmdir()
 
     @classmethod
     def of(cls, arguments: Arguments) -> Files:
@@ -381,6 +390,7 @@ class Files:
             replay=replay,
             video=arguments.video,
             cameras=(folder if folder is not None else record.parent) / "cameras",
+            folder=folder,
         )
         files.check()
         return files
