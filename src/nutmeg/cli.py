@@ -162,6 +162,8 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     """The module of a command, and its options."""
     import tyro
 
+    from nutmeg.commands.help import for_tyro, help_text
+
     file, kind, title, about = f"{name}_" if name == "import" else name, "Arguments", f"nutmeg {name}", ""
     if name in SUBCOMMANDS:
         known = SUBCOMMANDS[name]
@@ -174,46 +176,11 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
         about = f"\n\nsub-commands ({next(iter(known))} if none is named):\n{lines}"
     module: Any = importlib.import_module(f"nutmeg.commands.{file}")
     options = getattr(module, kind)
-    _show_own_options_first(options)
-    _name_values(options)
-    description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
-    return module, tyro.cli(options, prog=title, args=rest, description=description)
-
-
-def _show_own_options_first(options: Any) -> None:  # noqa: ANN401 (a dataclass)
-    """Puts the options of a command before those it shares with others: help texts follow the order of the fields."""
-    declared = options.__dataclass_fields__
-    own = [name for name in options.__annotations__ if name in declared]
-    options.__dataclass_fields__ = {name: declared[name] for name in [*own, *declared]}
-
-
-VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
-"""What help texts call the value of an option that may be left out, by its type."""
-
-
-def _name_values(options: Any) -> None:  # noqa: ANN401 (a dataclass)
-    """Lets the help text of an option that may be left out name its value by what it is, without a default.
-
-    tyro would say `{None}|PATH` and `(default: None)`; what is meant by leaving it out is in the option's own text.
-    """
-    import dataclasses
-    import typing
-
-    import tyro
-
-    hints = typing.get_type_hints(options, include_extras=True)
-    for field in dataclasses.fields(options):
-        if field.default is not None and field.default != "":
-            continue
-        hint = hints[field.name]
-        kind, *metadata = typing.get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
-        given: Any = next((one for one in metadata if isinstance(one, type(tyro.conf.arg()))), tyro.conf.arg())
-        types = [part for part in typing.get_args(kind) if part is not type(None)] or [kind]
-        bare = typing.get_args(types[0])[0] if hasattr(types[0], "__metadata__") else types[0]
-        name = VALUE_NAMES.get(getattr(bare, "__name__", "")) if len(types) == 1 else None
-        told = dataclasses.replace(given, metavar=given.metavar or name, help_behavior_hint="")
-        kept = [one for one in metadata if one is not given]
-        options.__annotations__[field.name] = typing.Annotated[(kind, *kept, told)]
+    if {"-h", "--help"} & set(rest):
+        description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
+        sys.stdout.write(help_text(title, description, options))
+        raise SystemExit
+    return module, tyro.cli(for_tyro(options), prog=title, args=rest)
 
 
 def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's options)

@@ -20,7 +20,7 @@ import tyro
 
 from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import JsonOption
+from nutmeg.commands.options import Address, JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ class Arguments(JsonOption):
     """How many players the team has."""
     numbers: str = ""
     """Which of them this command is: numbers separated by commas; all if left out."""
-    host: str = "127.0.0.1"
+    host: Address = "127.0.0.1"
     """Where the server is."""
     port: Annotated[int, Bounds(1, 65535)] = 3100
     """The server's port for agents."""

@@ -103,7 +103,7 @@ class Arguments(WorkerOptions, JsonOption):
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
     body: str | None = None
     """File of `nutmeg identify` (params.toml): the body that walks."""
-    randomise: bool | None = None
+    randomise: bool = False
     """Walk with bodies drawn from the joint distribution of the estimates in that file."""
     spread: Literal["estimate", "ranges"] | None = None
     """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
@@ -141,7 +141,8 @@ def _settings(arguments: Arguments) -> LearnSettings:
     from nutmeg.model.identified import read_body
 
     settings = LearnSettings() if arguments.config is None else read_learn(arguments.config)
-    given = {name: value for name in CHANGED if (value := getattr(arguments, name)) is not None}
+    asked = {name: getattr(arguments, name) for name in CHANGED}
+    given = {name: value for name, value in asked.items() if value is not None and value is not False}
     if arguments.body is not None and arguments.actuation is None:
         given["actuation"] = read_body(Path(arguments.body)).actuation or settings.actuation
     try:

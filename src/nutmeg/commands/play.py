@@ -1,10 +1,11 @@
 """Play a match in the browser: score, clock, cameras, what players see, believe and intend.
 
-In the physical world, robots have joints and motors, and teams are walks of the built-in team. In the behavioural
-world, robots have none: they walk, kick and fall by a few numbers, see through two cameras and decide ten times a
-second, so that a match is quickly played; teams are strategies, or a `decide` of your own, which plays in the physical
-world, too. At the end there is a report of one page, a replay that plays offline, and on request a video and the
-pictures of all robots' cameras. Ctrl-C ends the match; what was played is reported all the same.
+In the physical world, robots have joints and motors, and a team is a walk with which the built-in team plays. In the
+behavioural world, robots have no joints: they walk, kick and fall by a few numbers, see through two cameras and decide
+ten times a second, which is much faster to simulate; a team is a strategy. Your own `decide` function plays in both.
+
+At the end there are a report of one page and a replay that plays offline, and on request a video and the pictures of
+all robots' cameras. Ctrl-C ends the match; what was played is reported all the same.
 
 example: nutmeg play
          nutmeg play --left holonomic --right final --players 9 --fast
@@ -19,7 +20,9 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics
@@ -60,46 +63,14 @@ REPLAY_MOMENTS = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(WatchOptions, JsonOption):
-    """Options of `nutmeg play`."""
+class FileOptions:
+    """Where the files of a match go."""
 
-    world: Literal["physical", "behavioural"] = "physical"
-    """Robots with joints and motors, or robots that move by a few numbers, for strategies."""
-    left: str = ""
-    """The left team, which also gets this name: a walk (by name or TOML file) with which the built-in team plays in the
-    physical world; or, in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide`. If left
-    out, final, or roles-pass in the behavioural world."""
-    right: str = ""
-    """The right team. If left out, holonomic, or attacker-keeper in the behavioural world."""
-    field: str = ""
-    """What is played on; sim3d, or spl2011 in the behavioural world, if left out."""
-    rules: str = ""
-    """The rule book: a name, or a TOML file; if left out, sim3d, or spl2011 in the behavioural world on pitches with
-    penalty marks."""
-    walk: str = "final"
-    """The walk of robots in the physical world whose team is a strategy or a `decide`."""
-    behaviour: str = "nao"
-    """What robots and ball of the behavioural world can do: a name, or a TOML file."""
-    eyes: str = ""
-    """What robots of the behavioural world see and hear with: a name, or a TOML file; what goes with the robots if left
-    out."""
-    images: bool = False
-    """Whether players of the behavioural world may ask for the pictures of their cameras (`percept.images`), which
-    takes some milliseconds each; needs a renderer (see nutmeg doctor)."""
-    players: Annotated[int, Bounds(1, 11)] = 4
-    """Players of each team, 1 to 11."""
-    half: Annotated[float, above(0, "s", up_to=MAX_HALF)] = 300.0
-    """Length of a half in seconds."""
-    seconds: Seconds = 0.0
-    """End after so much simulated time; 0 plays the whole match."""
-    swap_ends: bool = False
-    """Whether the teams change ends at half time."""
-    seed: Seed = 1
-    """Seed of everything random; the same seed gives the same match."""
-    fast: bool = False
-    """Play as fast as the computer can, instead of in real time."""
+    group: ClassVar[str] = "files"
     output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
+    video: Path | None = None
+    """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
     record: Path | None = None
     """Keep the recording under this name instead of in the folder."""
     report: Path | None = None
@@ -107,16 +78,62 @@ class Arguments(WatchOptions, JsonOption):
     replay: Path | None = None
     """Write the replay under this name instead of in the folder."""
     make_replay: bool = True
-    """Whether to make a replay that plays offline."""
-    video: Path | None = None
-    """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
+    """Make a replay: one HTML file that plays in any browser without Nutmeg."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehaviouralOptions:
+    """What only matches of the behavioural world have."""
+
+    group: ClassVar[str] = "with --world behavioural"
+    behaviour: str = "nao"
+    """What robots and ball can do: a name, or a TOML file."""
+    eyes: str = ""
+    """What robots see and hear with: a name, or a TOML file; if left out, what goes with the robots."""
+    images: bool = False
+    """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
+    a renderer (see nutmeg doctor)."""
     record_cameras: bool = False
-    """Write what both cameras of every robot see in the behavioural world into a folder `cameras`, with the truth in
-    frames.csv; needs a renderer (see nutmeg doctor)."""
+    """Write what both cameras of every robot see into a folder `cameras`, with the truth in frames.csv; needs a
+    renderer (see nutmeg doctor)."""
     camera_rate: Annotated[float, above(0, "Hz", up_to=10)] = 2.0
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
+    """Options of `nutmeg play`."""
+
+    left: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
+    """The left team, which also gets this name. In the physical world, a walk (a name or a TOML file) with which the
+    built-in team plays; in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide` for your
+    own player. [default: final; in the behavioural world roles-pass]"""
+    right: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
+    """The right team. [default: holonomic; in the behavioural world attacker-keeper]"""
+    players: Annotated[int, Bounds(1, 11)] = 4
+    """Players of each team, 1 to 11."""
+    world: Literal["physical", "behavioural"] = "physical"
+    """physical: robots with joints and motors. behavioural: robots that move by a few numbers, for strategies; much
+    faster."""
+    half: Annotated[float, above(0, "s", up_to=MAX_HALF)] = 300.0
+    """Length of a half in seconds."""
+    seconds: Seconds = 0.0
+    """End after so much simulated time; 0 plays the whole match."""
+    fast: bool = False
+    """Play as fast as the computer can, instead of in real time."""
+    seed: Seed = 1
+    """Seed of everything random; the same seed gives the same match."""
+    field: str = ""
+    """The field. [default: sim3d; in the behavioural world spl2011]"""
+    rules: str = ""
+    """The rule book: a name, or a TOML file. [default: sim3d; in the behavioural world, on fields with penalty marks,
+    spl2011]"""
+    swap_ends: bool = False
+    """Let the teams change ends at half time."""
+    walk: str = "final"
+    """In the physical world, the walk of a team that is a strategy or a `decide`."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
@@ -60,6 +60,7 @@ TEAM_PATIENCE = 3.0
 class MatchOptions(ServeOptions):
     """Options of all served matches, whatever their protocol."""
 
+    group: ClassVar[str] = "match and agents"
     agent_port: Port = 3100
     """TCP port for agents; 0 takes a free one."""
     monitor_port: Port = 3200

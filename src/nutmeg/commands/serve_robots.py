@@ -67,7 +67,7 @@ class HostOptions(ServeOptions):
     """Options of hosted robots, whatever their protocol."""
 
     protocol: ClassVar[str]
-
+    group: ClassVar[str] = "robots and clients"
     robots: Annotated[int, Bounds(1, MAX_ROBOTS)] | None = None
     """How many robots; one, or as many as there are sockets, if left out."""
     field: str = ""
@@ -85,13 +85,13 @@ class HostOptions(ServeOptions):
     patience: Annotated[float, above(0, "s")] = 10.0
     """How long a client may be silent in lock-step before it is disconnected [s]."""
     noise: bool = True
-    """Whether sensors are noisy."""
+    """Add noise to what sensors measure."""
     seconds: Seconds = 0.0
     """End after so much simulated time; 0 goes on until it is ended."""
     show_schedule: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
-    """Whether cameras are drawn at all."""
+    """Draw what cameras see."""
 
 
 @dataclass(frozen=True, kw_only=True)

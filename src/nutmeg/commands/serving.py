@@ -13,13 +13,13 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
 from nutmeg.base.interrupts import Closing
-from nutmeg.commands.options import JsonOption, Port, Seed
+from nutmeg.commands.options import Address, JsonOption, Port, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,8 @@ PAGE_PATIENCE = 3.0
 class ServeOptions(JsonOption):
     """Options of everything that is served."""
 
-    host: str = "127.0.0.1"
+    group: ClassVar[str] = "watching and recording"
+    host: Address = "127.0.0.1"
     """Address to listen on; 0.0.0.0 lets other machines in."""
     seed: Seed = 0
     """Seed of all noise."""
@@ -50,7 +51,7 @@ class ServeOptions(JsonOption):
     no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Make no recording; then there is no page either."""
     view: bool = True
-    """Whether to show what happens on a web page."""
+    """Show what happens on a web page."""
     port: Port = 8080
     """Port of the page; 0 takes a free one."""
 

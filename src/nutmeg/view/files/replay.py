@@ -1,8 +1,8 @@
 """A recording as one web page that plays from disk, without any server or network.
 
-The page has a time slider, play and pause, speeds from 0.5x to 8x, the cameras of the live page (whole pitch, follow,
-robot's eyes; broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to
-click; that of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
+The page has the time bar and the keys of a page with a server, its cameras (whole pitch, follow, robot's eyes;
+broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to click; that
+of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
 robot is followed.
 
 A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
@@ -116,7 +116,8 @@ class Reel:
         start = re.sub(r"<title>.*?</title>", "", player[:head], flags=re.DOTALL)
         out.write(f'{start}{more}<script>window.__VISER_EMBED_DATA__="'.encode())
         _write_base64(out, self._stream())
-        out.write(f'";window.__VISER_EMBED_CONFIG__={{darkMode:false}};</script>{player[head:]}'.encode())
+        dark = "{darkMode:matchMedia('(prefers-color-scheme: dark)').matches}"
+        out.write(f'";window.__VISER_EMBED_CONFIG__={dark};</script>{player[head:]}'.encode())
 
     def close(self) -> None:
         """Forget everything."""
@@ -291,8 +292,8 @@ class ReplayWriter:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        plots = self._signals.packed(self._plots)
-        table = {"cameras": self._cameras, "length": self._reel.time, "plots": plots, **self._told()}
+        plots = self._signals.packed(self._plots, self._titles)
+        table = {"cameras": self._cameras, "length": self._reel.time, "fps": self._fps, "plots": plots, **self._told()}
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),

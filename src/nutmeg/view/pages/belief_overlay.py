@@ -136,6 +136,12 @@ SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
 """Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
 
 
+LOST_SPREAD = 3.0
+"""A player that is less sure than this of its own place does not know it yet, metres."""
+NEVER_SEEN_AGE = 90.0
+"""A ball that was not observed for this time counts as not observed at all, seconds."""
+
+
 class BeliefOverlay:
     """What one browser shows of the chosen player."""
 
@@ -219,8 +225,9 @@ class BeliefOverlay:
     def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
         """Draw how uncertain the beliefs are, where that is recorded; for others it grows with its age."""
         circles = []
-        if "spread" in own:
+        if "spread" in own and _knows_place(own):
             circles.append((own["x"], own["y"], RING_DEVIATIONS * own["spread"]))
+        if "spread" in own and _knows_ball(own):
             circles.append((own["ball_x"], own["ball_y"], RING_DEVIATIONS * own["ball_spread"]))
         circles += [
             (
@@ -258,21 +265,19 @@ class BeliefOverlay:
         return (own if math.isfinite(own["x"]) else {}), others
 
     def _place_ghosts(self, true: Floats, own: dict[str, float]) -> None:
-        if not (own and self._drawn):
-            for name in ("me", "ball", "errors"):
-                self._show(name, None)
-            return
-        cast = self._cast
-        me, ball = np.array([own["x"], own["y"], 0.0]), np.array([own["ball_x"], own["ball_y"], 0.06])
-        real = thing_position(cast.model, cast.data, "ball")
-        self._show("me", me, own["heading"])
-        remembered = own["ball_age"] > FRESH_BALL_AGE
+        """Put the ghosts of player and ball where the player believes them, with lines to the truth."""
+        me = np.array([own["x"], own["y"], 0.0]) if self._drawn and _knows_place(own) else None
+        ball = np.array([own["ball_x"], own["ball_y"], 0.06]) if self._drawn and _knows_ball(own) else None
+        self._show("me", me, own.get("heading", 0.0))
         self._show("ball", ball)
-        self._nodes["ball"].color = MEMORY_COLOUR if remembered else BALL_COLOUR
-        flat = np.array([1.0, 1.0, 0.0])
-        ends = [[true * flat, me], [(real if real is not None else ball) * flat, ball * flat]]
-        self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])
-        self._show("errors", np.zeros(3))
+        if ball is not None:
+            self._nodes["ball"].color = MEMORY_COLOUR if own["ball_age"] > FRESH_BALL_AGE else BALL_COLOUR
+        real = thing_position(self._cast.model, self._cast.data, "ball")
+        ends = [(a, b) for a, b in ((true, me), (real, ball)) if a is not None and b is not None]
+        self._show("errors", np.zeros(3) if ends else None)
+        if ends:
+            flat, above = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 2 * ABOVE_GRASS])
+            self._nodes["errors"].points = np.array(ends) * flat + above
 
     def _show(self, name: str, place: Floats | None, heading: float = 0.0) -> None:
         """Move something to a place and a heading, or hide it."""
@@ -288,8 +293,8 @@ class BeliefOverlay:
         rows = [("sees", sees)]
         if own:
             off = math.hypot(own["x"] - true[0], own["y"] - true[1])
-            sure = f" (± {100 * own['spread']:.0f})" if "spread" in own else ""
-            rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
+            sure = f" (it thinks ± {100 * own['spread']:.0f} cm)" if "spread" in own else ""
+            rows.append(("position", f"{100 * off:.0f} cm off{sure}" if _knows_place(own) else "not known yet"))
             rows.append(("ball", self._ball_news(own)))
         else:
             rows.append(("beliefs", "not recorded"))
@@ -313,13 +318,26 @@ class BeliefOverlay:
         mates = [str(number_of(r)) for r in view.robots if self._story.team_of(r) == own]
         foes = [str(number_of(r)) for r in view.robots if self._story.team_of(r) != own]
         words = ["the ball"] if view.ball else []
-        words += [f"own {', '.join(mates)}"] if mates else []
+        words += [f"mates {', '.join(mates)}"] if mates else []
         words += [f"opponents {', '.join(foes)}"] if foes else []
         words += [f"{view.landmarks} landmark{'s' if view.landmarks != 1 else ''}"] if view.landmarks else []
-        return "; ".join(words) or "nothing it knows"
+        return "; ".join(words) or "nothing"
 
     def _ball_news(self, own: dict[str, float]) -> str:
+        if not _knows_ball(own):
+            return "not seen yet"
         real = thing_position(self._cast.model, self._cast.data, "ball")
-        off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
-        age = own["ball_age"]
-        return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"
+        off = (
+            [] if real is None else [f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"]
+        )
+        return ", ".join([*off, f"seen or heard of {own['ball_age']:.1f} s ago"])
+
+
+def _knows_place(own: Mapping[str, float]) -> bool:
+    """Whether a player has an estimate of its own place; before its first observations it has none."""
+    return bool(own) and own.get("spread", 0.0) < LOST_SPREAD
+
+
+def _knows_ball(own: Mapping[str, float]) -> bool:
+    """Whether a player has seen the ball, or heard of it."""
+    return bool(own) and own["ball_age"] < NEVER_SEEN_AGE

@@ -346,7 +346,7 @@ class Page:
         self._furniture = Furniture(client, self._heard)
         self.spectator = Spectator(client, self.cast)
         self._add_camera_controls()
-        self._plots = Plots(client, film, self._clock)
+        self._plots = Plots(client, film, self._clock, self._titles())
         for name in plots:
             self._plots.add(name)
         self._pilot = None if self._drive is None else Pilot(client, self._drive, film, self._order)

@@ -138,6 +138,13 @@ class Signals:
         return np.stack(errors, axis=1)
 
 
+def signal_title(name: str, titles: Mapping[str, str]) -> str:
+    """What a page calls a signal: `left1.belief_error` is "Blue 1: belief error" if it calls left1 "Blue 1"."""
+    thing, _, kind = name.rpartition(".")
+    title = titles.get(thing, thing)
+    return name if title == thing else f"{title}: {kind.replace('_', ' ')}"
+
+
 def bridged(times: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Times (rows,) and values (rows, n) that are drawn as one line where they belong together.
 
@@ -212,15 +219,18 @@ class SignalTable:
                 self._stride *= 2
                 self._times, self._values = self._times[::2], self._values[::2]
 
-    def packed(self, first: Sequence[str] = ()) -> dict[str, Any]:
-        """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start."""
+    def packed(self, first: Sequence[str] = (), titles: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start.
+
+        `titles` says what the page calls robots, by their names in the recording.
+        """
         start = float(self._times[0]) if len(self._times) else 0.0
         times = (self._times - start).astype("<f4").tobytes()
         return {
             "rows": len(self._times),
             "period": round(float(np.median(np.diff(self._times))), 4) if len(self._times) > 1 else 0.0,
             "times": base64.b64encode(zlib.compress(times)).decode(),
-            "signals": list(self._packed_signals()),
+            "signals": [{**one, "title": signal_title(one["name"], titles or {})} for one in self._packed_signals()],
             "first": [list(self._signals.find(name)) for name in first],
             "all": ALL_LABELS,
             "colours": COLOURS,
@@ -272,11 +282,19 @@ class Plots:
         client: the viser client.
         film: the recording.
         clock: the time on the page's clock for a time of the recording, seconds.
+        titles: what the page calls robots, by their names in the recording.
     """
 
-    def __init__(self, client: Any, film: Film, clock: Callable[[float], float]) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        film: Film,
+        clock: Callable[[float], float],
+        titles: Mapping[str, str] | None = None,
+    ) -> None:
         self._client, self._film, self._clock = client, film, clock
         self.signals = Signals(film.recording)
+        self._titles = {name: signal_title(name, titles or {}) for name in self.signals.labels}
         self._plots: list[_Plot] = []
         self._panel: Any = None
         self._tab: Any = None
@@ -290,7 +308,7 @@ class Plots:
         gui, channels = client.gui, tuple(self.signals.labels)
         first = next((name for name in channels if name.endswith((".angles", ".speed"))), channels[0])
         with gui.add_folder("Plots", order=14, expand_by_default=False):
-            self._channel = gui.add_dropdown("Channel", channels, initial_value=first)
+            self._channel = gui.add_dropdown("Channel", tuple(self._titles.values()), initial_value=self._titles[first])
             self._label = gui.add_dropdown("Label", (ALL_LABELS, *self.signals.labels[first]), initial_value=ALL_LABELS)
             self._channel.on_update(lambda _: self._offer_labels())
             gui.add_button("Add plot", icon="chart-line").on_click(lambda _: self.add(self._chosen()))
@@ -370,7 +388,7 @@ class Plots:
             label = self.signals.labels[channel][column]
             dash = () if number < len(COLOURS) else (6, 3)
             yield {
-                "label": label if single else f"{channel}.{label}",
+                "label": label if single else f"{self._titles[channel]} {label}",
                 "stroke": COLOURS[number % len(COLOURS)],
                 "width": 1.5,
                 **({"dash": dash} if dash else {}),
@@ -380,7 +398,7 @@ class Plots:
     def _title(self, curves: tuple[tuple[str, int], ...]) -> str:
         channels = dict.fromkeys(channel for channel, _ in curves)
         units = {self.signals.units[channel] for channel in channels} - {""}
-        return ", ".join(channels) + (f" [{units.pop()}]" if len(units) == 1 else "")
+        return ", ".join(self._titles[c] for c in channels) + (f" [{units.pop()}]" if len(units) == 1 else "")
 
     def _remove(self, plot: _Plot) -> None:
         self._plots.remove(plot)
@@ -391,10 +409,13 @@ class Plots:
 
     def _chosen(self) -> str:
         label = str(self._label.value)
-        return str(self._channel.value) + ("" if label == ALL_LABELS else f".{label}")
+        return self._chosen_channel() + ("" if label == ALL_LABELS else f".{label}")
+
+    def _chosen_channel(self) -> str:
+        return next(channel for channel, title in self._titles.items() if title == self._channel.value)
 
     def _offer_labels(self) -> None:
-        self._label.options = (ALL_LABELS, *self.signals.labels[str(self._channel.value)])
+        self._label.options = (ALL_LABELS, *self.signals.labels[self._chosen_channel()])
         self._label.value = ALL_LABELS
 
     def _set_length(self, seconds: float) -> None:
