@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GROUPS: dict[str, dict[str, str]] = {
     "watch": {
-        "demo": "a match in the browser: nutmeg play under another name",
+        "demo": "a match in the browser: the same as nutmeg play",
         "play": "two teams play a match, in the browser or as fast as it goes; report, replay, video",
         "zoo": "all robots on a pitch, in the browser",
         "view": "put a robot (built in, or your own) on a field and look at it",
@@ -85,6 +85,8 @@ SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
 }
 """Commands that are really several: module, class of the options, and what each does. The first is the one that is
 meant when none is named."""
+MODULES = {"demo": "play", "import": "import_"}
+"""The modules of commands that are not called as these."""
 RENAMED = {
     ("serve", "--protocol"): "is now a sub-command: nutmeg serve lola, nutmeg serve openr, nutmeg serve spark",
     ("walk", "--measure"): "is now a sub-command: nutmeg walk measure ROBOT --params NAME",
@@ -164,7 +166,7 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
 
     from nutmeg.commands.help import for_tyro, help_text
 
-    file, kind, title, about = f"{name}_" if name == "import" else name, "Arguments", f"nutmeg {name}", ""
+    file, kind, title, about = MODULES.get(name, name), "Arguments", f"nutmeg {name}", ""
     if name in SUBCOMMANDS:
         known = SUBCOMMANDS[name]
         chosen = rest[0] if rest and rest[0] in known else next(iter(known))

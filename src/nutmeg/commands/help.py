@@ -16,8 +16,7 @@ import shutil
 import textwrap
 import types
 import typing
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import tyro
 
@@ -34,20 +33,14 @@ INDENT = 24
 """Where the texts of options begin, characters."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Option:
+class Option(NamedTuple):
     """One option as people read it."""
 
-    field: str
-    """The field of the dataclass."""
-    names: str
-    """What is typed: `-o OUT, --output OUT`, `--fast`, or `ROBOT`."""
-    value: str
-    """The name of its value; empty for a switch."""
-    text: str
-    """What it means, with its default."""
-    group: str
-    """The heading under which it stands."""
+    field: str  # of the dataclass
+    names: str  # what is typed: `-o OUT, --output OUT`, `--fast`, or `ROBOT`
+    value: str  # the name of its value; empty for a switch
+    text: str  # what it means, with its default
+    group: str  # the heading under which it stands
 
 
 def help_text(title: str, about: str, options: Any) -> str:  # noqa: ANN401 (a dataclass)

@@ -181,7 +181,8 @@ def _drive(arguments: DriveArguments, terminal: Terminal) -> dict[str, Any]:
     if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
         terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")
     how = arguments.watching(walk.name or "walk", drive=driver.offer(), inbox=inbox)
-    terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
+    if arguments.view:
+        terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
     return watch(worlds, driver, how, terminal)
 
 

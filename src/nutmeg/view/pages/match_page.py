@@ -11,7 +11,7 @@ shows the pictures of the chosen player's two cameras.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +26,6 @@ from nutmeg.view.pages.furniture import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import viser
-
-    from nutmeg.view.pages.page import Playback, Simulation
-    from nutmeg.view.stage.film import Film
-    from nutmeg.view.stage.stage import Stage
-
 
 PICTURE_PERIOD = 0.25
 """Seconds between two pictures."""
@@ -98,20 +88,9 @@ class MatchPage(Page):
 
     picks = "Player"
 
-    def __init__(
-        self,
-        client: viser.ClientHandle,
-        stage: Stage,
-        film: Film,
-        playback: Playback,
-        *,
-        simulation: Simulation | None = None,
-        beside: tuple[Stage, Film] | None = None,
-        plots: Sequence[str] = (),
-    ) -> None:
+    def _prepare(self) -> None:
+        film = self._film
         self._story = MatchStory(film.recording)
-        field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
-        self._landmarks = np.array(list(field.landmarks().values()))
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
         self._overlay: BeliefOverlay | None = None
         self._cameras_panel: CameraPanel | None = None
@@ -119,12 +98,15 @@ class MatchPage(Page):
         self._teams = ("", "")
         self._grown = (time.monotonic(), film.end)
         self._real_time = 0.0
-        super().__init__(client, stage, film, playback, simulation=simulation, beside=beside, plots=plots)
-        with client.gui.add_folder("Player", order=12):
+
+    def _add_more(self) -> None:
+        field = load_field(str(self._film.recording.manifest.config.get("field", "sim3d")))
+        landmarks = np.array(list(field.landmarks().values()))
+        with self._client.gui.add_folder("Player", order=12):
             super()._add_picker()
-            self._overlay = BeliefOverlay(client, self.cast, self._story, self._landmarks, self._sight)
+            self._overlay = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
             if self._sight is not None:
-                self._cameras_panel = CameraPanel(client, self._sight)
+                self._cameras_panel = CameraPanel(self._client, self._sight)
 
     def refresh(self, seconds: float) -> None:
         """Let time pass, show that moment, and what the chosen player believes then."""

@@ -334,6 +334,7 @@ class Page:
         plots: Sequence[str] = (),
     ) -> None:
         self._client, self._film, self._playback = client, film, playback
+        self._prepare()
         self.simulation = simulation or Simulation()
         self._drive, bench = self.simulation.drive, self.simulation.bench
         self._shown = self._updated = -math.inf
@@ -353,7 +354,14 @@ class Page:
         self._layers = Layers(client, self.cast, film)
         self._workbench = None if bench is None else Workbench(client, bench, film, self._order)
         self._add_display_controls()
+        self._add_more()
         self.refresh(0.0)
+
+    def _prepare(self) -> None:
+        """Make what pages of a kind need before anything is drawn."""
+
+    def _add_more(self) -> None:
+        """Add the controls that pages of a kind have of their own."""
 
     def refresh(self, seconds: float) -> None:
         """Let time pass, and show the moment that it is then."""

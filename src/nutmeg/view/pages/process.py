@@ -120,7 +120,7 @@ def start_viewer_process(
         robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
-    command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", "nutmeg.view.pages.server", str(path), "--host", host, "--port", str(port)]
     command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
     if controls is not None:
         command += controls.options()

@@ -1,6 +1,6 @@
-"""The web page of a recording, while it grows or afterwards: what `python -m nutmeg.view` runs.
+"""The web page of a recording, while it grows or afterwards: what `start_viewer_process` runs.
 
-    python -m nutmeg.view match.nutmeg --port 8080
+    python -m nutmeg.view.pages.server match.nutmeg --port 8080
 
 The first line on standard output is the address of the page; with `--drive`, `--pace` or `--pokes`, every further line
 is an order from the page (see `orders`). The server is reachable from this machine only, unless another `--host` is
@@ -209,3 +209,7 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> Iterator[viser.Vis
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

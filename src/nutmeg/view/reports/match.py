@@ -24,7 +24,16 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import LIVE
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
-from nutmeg.view.match_story import EVENT_SIGNS, TEAM_COLOURS, MatchStory, clock_text, number_of
+from nutmeg.view.match_story import (
+    EVENT_SIGNS,
+    SHOT_BESIDE,
+    SHOT_SPEED,
+    SHOT_TIME,
+    TEAM_COLOURS,
+    MatchStory,
+    clock_text,
+    number_of,
+)
 from nutmeg.view.reports.plots import png
 from nutmeg.view.reports.report import (
     Cell,
@@ -42,7 +51,6 @@ from nutmeg.view.reports.report import (
     Timeline,
     write_page,
 )
-from nutmeg.view.shots import SHOT_BESIDE, SHOT_SPEED, SHOT_TIME
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@
     const mode = make("span", "nb-mode", make("div", "nb-below", box));
     const caption = make("div", "nb-caption", document.body);
     caption.id = "nutmeg-caption";
-    return { clock, sides, half, mode, caption };
+    return { box, clock, sides, half, mode, caption };
   }
   function showBoard(state) {
     board = board || buildBoard();
@@ -371,6 +371,7 @@
     if (!drawn) return;
     const box = drawn.getBoundingClientRect();
     document.body.style.setProperty("--nb-left", `${Math.max(box.left, 0)}px`);
+    if (board) board.box.style.transform = `scale(${Math.min(1, (box.width - 32) / Math.max(board.box.offsetWidth, 1))})`;
     if (bar) document.body.style.setProperty("--nb-bar", `${bar.box.offsetHeight}px`);
     document.body.style.setProperty("--nb-sheet", `${sheet && sheet.isConnected ? sheet.offsetHeight : 0}px`);
     document.body.style.setProperty("--nb-right", `${Math.max(window.innerWidth - box.right, 0)}px`);
