@@ -174,7 +174,7 @@ def comparison(runs: Sequence[RunFacts]) -> Table:
     names = list(dict.fromkeys(name for run in runs for name in run.numbers))[:MAX_COMPARED_NUMBERS]
     return Table(
         columns=("", *(run.folder.name for run in runs)),
-        rows=tuple((name, *(_value(run.numbers.get(name)) for run in runs)) for name in names),
+        rows=tuple((_words(name), *(_value(run.numbers.get(name)) for run in runs)) for name in names),
         numeric=tuple(run.folder.name for run in runs),
     )
 
@@ -190,6 +190,11 @@ def _row(path: Path, run: RunFacts) -> tuple[Cell | str, ...]:
         run.key_numbers,
         Cell(links=links),
     )
+
+
+def _words(name: str) -> str:
+    """The name of a number as one reads it: `held_out.error` is "held out: error"."""
+    return name.replace(".", ": ").replace("_", " ")
 
 
 def _value(value: float | str | None) -> str:

@@ -201,7 +201,7 @@ class Film:
     @classmethod
     def open(cls, path: Path, *, robot: str = "") -> Film:
         """The film of a recording on disk."""
-        return cls(Recording.open(path), path.name, robot=robot)
+        return cls(Recording.open(path), path.name.removesuffix(".nutmeg"), robot=robot)
 
     @classmethod
     def of_scene(cls, path: Path) -> Film:
