@@ -42,6 +42,8 @@ CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
 LOOK_PERIOD = 2.0
 """Time between two looks whether anything is being compiled [s]."""
+PROGRESS_PERIOD = 15.0
+"""Time between two remarks how much is compiled [s]."""
 
 
 def _load_blas() -> None:
@@ -77,23 +79,25 @@ def unchecked(function: Function) -> Function:
     return _kept(function, error_model="numpy")
 
 
-def anything_compiled() -> bool:
-    """Whether this process has had to compile a kernel, instead of finding all of them on disk."""
+def compiled_count() -> int:
+    """The number of kernels that this process has had to compile, instead of finding them on disk."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
-    found = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
-    return any(sum(one.stats.cache_misses.values()) for one in found)
+    found = {id(thing): thing for m in modules for thing in list(vars(m).values()) if hasattr(thing, "nutmeg_digest")}
+    return sum(sum(one.stats.cache_misses.values()) for one in found.values())
 
 
 @contextmanager
 def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
-    """Tells a user who waits in this block for kernels to be compiled that this happens once, and how long it takes."""
+    """Tells a user who waits in this block for kernels to be compiled that this happens once, and how far it is."""
     done = threading.Event()
 
     def watch() -> None:
-        while not done.wait(LOOK_PERIOD):
-            if anything_compiled():
-                say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
+        while not compiled_count():
+            if done.wait(LOOK_PERIOD):
                 return
+        say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
+        while not done.wait(PROGRESS_PERIOD):
+            say(f"  {compiled_count()} functions compiled so far")
 
     watcher = threading.Thread(target=watch, name="compilation", daemon=True)
     watcher.start()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
-MAX_PERCEPTS_WITHOUT_NUMBER = 25
+_MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
 that it refuses, and their robots stay where the next one is created."""
 
@@ -57,7 +57,7 @@ class Arguments(JsonOption):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
-    players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
+    players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
     cycles = play_all(where, arguments.team, players, terminal.warn)
@@ -140,7 +140,7 @@ class _Newcomer:
             self.settled.set()
         if not self.settled.is_set():
             self._percepts += 1
-            self.refused = self._percepts > MAX_PERCEPTS_WITHOUT_NUMBER
+            self.refused = self._percepts > _MAX_PERCEPTS_WITHOUT_NUMBER
         if self.refused:
             raise _RefusedError
         return action
@@ -183,7 +183,7 @@ def _play(
         player.settled.set()
 
 
-def chosen_numbers(text: str, players: int) -> tuple[int, ...]:
+def _chosen_numbers(text: str, players: int) -> tuple[int, ...]:
     """Numbers from a text such as `1,2,3`; all of a team if it is empty."""
     from nutmeg.match.rules.book import MAX_PLAYERS
 

@@ -22,14 +22,14 @@ import tyro
 
 from nutmeg.base.settings import Bounds, field_notes
 
-VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
+_VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
 """What the value of an option is called, by its type."""
-UNIT_NAMES = {"s": "SECONDS", "m": "METRES", "Hz": "HZ", "rad": "RAD", "m/s": "M/S"}
+_UNIT_NAMES = {"s": "SECONDS", "m": "METRES", "Hz": "HZ", "rad": "RAD", "m/s": "M/S"}
 """What a number is called, by the unit in its bounds."""
-POSITIONAL = tyro.conf.Positional[int].__metadata__[0]  # type: ignore[attr-defined]
-MAX_WIDTH = 100
+_POSITIONAL = tyro.conf.Positional[int].__metadata__[0]  # type: ignore[attr-defined]
+_MAX_WIDTH = 100
 """Widest help text, characters: longer lines are hard to read."""
-INDENT = 24
+_INDENT = 24
 """Where the texts of options begin, characters."""
 
 
@@ -45,8 +45,8 @@ class Option(NamedTuple):
 
 def help_text(title: str, about: str, options: Any) -> str:  # noqa: ANN401 (a dataclass)
     """The help text of a command with these options."""
-    width = min(shutil.get_terminal_size((MAX_WIDTH, 24)).columns, MAX_WIDTH)
-    found = options_of(options)
+    width = min(shutil.get_terminal_size((_MAX_WIDTH, 24)).columns, _MAX_WIDTH)
+    found = _options_of(options)
     words = [option.names for option in found if option.group == "arguments"]
     lines = [f"usage: {' '.join([title, *words])} [options]"]
     for paragraph in about.split("\n\n"):
@@ -57,19 +57,19 @@ def help_text(title: str, about: str, options: Any) -> str:  # noqa: ANN401 (a d
         for option in found:
             if option.group != group:
                 continue
-            text = textwrap.wrap(option.text, max(width - INDENT, 30), break_on_hyphens=False)
-            if len(option.names) > INDENT - 4:
+            text = textwrap.wrap(option.text, max(width - _INDENT, 30), break_on_hyphens=False)
+            if len(option.names) > _INDENT - 4:
                 lines.append(f"  {option.names}")
             else:
-                lines.append(f"  {option.names:<{INDENT - 2}}{text.pop(0) if text else ''}")
-            lines += [" " * INDENT + line for line in text]
+                lines.append(f"  {option.names:<{_INDENT - 2}}{text.pop(0) if text else ''}")
+            lines += [" " * _INDENT + line for line in text]
     return "\n".join(lines) + "\n"
 
 
 def for_tyro(options: Any) -> Any:  # noqa: ANN401 (a dataclass)
     """The same class of options, which lets tyro use the same names and texts in its errors."""
     hints, told = typing.get_type_hints(options, include_extras=True), {}
-    for option in options_of(options):
+    for option in _options_of(options):
         kind, metadata = _parts(hints[option.field])
         given = _argument(metadata)
         known = dataclasses.replace(
@@ -80,7 +80,7 @@ def for_tyro(options: Any) -> Any:  # noqa: ANN401 (a dataclass)
     return type(options.__name__, (options,), {"__annotations__": told, "__module__": options.__module__})
 
 
-def options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
+def _options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
     """The options in the order of the help text: arguments without a name, the command's own, then those it shares."""
     hints = typing.get_type_hints(options, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(options)}
@@ -99,7 +99,7 @@ def _option(field: dataclasses.Field[Any], hint: Any, note: str, group: str) -> 
     argument, text = _argument(metadata), " ".join(note.split())
     value = _value_name(kind, metadata)
     name = f"--{(argument.name or field.name).replace('_', '-')}"
-    if POSITIONAL in metadata:
+    if _POSITIONAL in metadata:
         group, names = "arguments", value
     elif kind is bool:
         value = ""
@@ -141,7 +141,7 @@ def _value_name(kind: Any, metadata: list[Any]) -> str:  # noqa: ANN401
     if origin in (typing.Union, types.UnionType):
         return "|".join(_value_name(*_parts(part)) for part in parts if part is not type(None))
     units = [one.unit for one in metadata if isinstance(one, Bounds)]
-    return next((UNIT_NAMES[unit] for unit in units if unit in UNIT_NAMES), VALUE_NAMES.get(kind.__name__, "VALUE"))
+    return next((_UNIT_NAMES[unit] for unit in units if unit in _UNIT_NAMES), _VALUE_NAMES.get(kind.__name__, "VALUE"))
 
 
 def _words(default: Any) -> str:  # noqa: ANN401

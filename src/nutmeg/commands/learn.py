@@ -58,11 +58,11 @@ CHANGED = (
     "bodies",
 )
 """Options that stand for the settings of the same name."""
-MAX_TRIALS = 1000
+_MAX_TRIALS = 1000
 """Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
-REPORT_PERIOD = 10.0
+_REPORT_PERIOD = 10.0
 """The report of a search that goes on is at least this old before it is written again [s]."""
 
 
@@ -109,7 +109,7 @@ class Arguments(WorkerOptions, JsonOption):
     """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
     bodies: int | None = None
     """With --randomise: how many bodies, 8 if left out; every candidate walks with each."""
-    trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
+    trials: Annotated[int, Bounds(1, _MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
@@ -230,7 +230,7 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
         def after(generation: LearnGeneration) -> None:
             nonlocal done, reported
             history.append(generation)
-            if time.monotonic() - reported >= REPORT_PERIOD:
+            if time.monotonic() - reported >= _REPORT_PERIOD:
                 _report_progress(history, learning, opened)
                 reported = time.monotonic()
             done = size * (generation.number + 1)

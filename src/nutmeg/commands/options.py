@@ -53,7 +53,7 @@ def processors(threads: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def has_display() -> bool:
+def _has_display() -> bool:
     """Whether somebody sits at this machine who would see a browser that opens."""
     if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
         return False
@@ -78,7 +78,7 @@ class PageOptions:
     """Address to listen on; 0.0.0.0 lets other machines in."""
     port: Port = 8080
     """Port of the page; 0 takes a free one."""
-    open: bool = field(default_factory=has_display)
+    open: bool = field(default_factory=_has_display)
     """Open the page in your browser. [default: --open where there is a display and the output is a terminal]"""
 
 
@@ -108,6 +108,19 @@ class WatchOptions(PageOptions):
             "title": title,
         }
         return Watching(**(options | more))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyOptions:
+    """Which body a robot has."""
+
+    group: ClassVar[str] = "body"
+    type: str = ""
+    """One of the robot's types."""
+    actuation: str = ""
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

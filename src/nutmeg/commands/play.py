@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 BEHAVIOURAL = "behavioural"
 SHIRTS = ("Blue", "Red")
 """The titles of teams that nobody chose, by the colours of their shirts."""
-DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
-DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
+_DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
+_DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 ROBOT = "nao-spark"
 """The league's robot."""
-MAX_HALF = 1e5
+_MAX_HALF = 1e5
 """The longest half that can be asked for [s]."""
-KICK_OFF_WAIT = 3.0
+_KICK_OFF_WAIT = 3.0
 """From the first cycle of a half to its kick-off: players take their places [s]."""
-ANNOUNCED_EVENTS = ("goal", "half")
+_ANNOUNCED_EVENTS = ("goal", "half")
 """Kinds of events that are printed in the terminal."""
-REPLAY_FPS = (5.0, 10.0)
+_REPLAY_FPS = (5.0, 10.0)
 """Fewest and most moments per second of a replay."""
-REPLAY_MOMENTS = 3600
+_REPLAY_MOMENTS = 3600
 """Moments of a replay, as far as the frame rates allow it."""
 
 
@@ -117,7 +117,7 @@ class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
     world: Literal["physical", "behavioural"] = "physical"
     """physical: robots with joints and motors. behavioural: robots that move by a few numbers, for strategies; much
     faster."""
-    half: Annotated[float, above(0, "s", up_to=MAX_HALF)] = 300.0
+    half: Annotated[float, above(0, "s", up_to=_MAX_HALF)] = 300.0
     """Length of a half in seconds."""
     seconds: Seconds = 0.0
     """End after so much simulated time; 0 plays the whole match."""
@@ -148,9 +148,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    titles = dict(zip(team_names(*teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
+    titles = dict(zip(team_names(*_teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
     cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
-    aftermath = Aftermath(
+    aftermath = _Aftermath(
         files,
         command=command_of(arguments),
         seed=arguments.seed,
@@ -158,7 +158,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal=terminal,
         cameras=cameras,
     )
-    match = MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
+    match = _MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -177,12 +177,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
 
 
-def teams_of(arguments: Arguments) -> tuple[str, str]:
+def _teams_of(arguments: Arguments) -> tuple[str, str]:
     """The teams as they were asked for, or those that are meant by nothing."""
-    return arguments.left or DEFAULT_LEFT[arguments.world], arguments.right or DEFAULT_RIGHT[arguments.world]
+    return arguments.left or _DEFAULT_LEFT[arguments.world], arguments.right or _DEFAULT_RIGHT[arguments.world]
 
 
-def field_of(arguments: Arguments) -> str:
+def _field_of(arguments: Arguments) -> str:
     """What is played on."""
     return arguments.field or DEFAULT_FIELD[arguments.world]
 
@@ -203,7 +203,7 @@ def _check_physical(arguments: Arguments) -> None:
     for option in ("record_cameras", "images"):
         if getattr(arguments, option):
             raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
-    for team in teams_of(arguments):
+    for team in _teams_of(arguments):
         _check_complete(team)
         if is_decider(team):
             read_decide(team)
@@ -215,7 +215,7 @@ def _check_behavioural(arguments: Arguments) -> None:
     from nutmeg.match.worlds.behavioural.eyes import load_eyes
     from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
-    for team in teams_of(arguments):
+    for team in _teams_of(arguments):
         _check_complete(team)
         read_decide(team)
     load_behaviour(_named(arguments.behaviour))
@@ -229,13 +229,13 @@ def _check_complete(team: str) -> None:
         raise UsageError(f"{team} is a file; name the function in it that decides, too: {team}:decide.")
 
 
-def book_of(arguments: Arguments) -> str:
+def _book_of(arguments: Arguments) -> str:
     """The rule book that was asked for, or that of the world; the 3D simulation league's needs no penalty mark."""
     from nutmeg.model.field import load_field
 
     if arguments.rules:
         return arguments.rules
-    marked = load_field(field_of(arguments)).penalty_mark_distance > 0
+    marked = load_field(_field_of(arguments)).penalty_mark_distance > 0
     return DEFAULT_RULES[arguments.world] if marked else DEFAULT_RULES["physical"]
 
 
@@ -243,11 +243,11 @@ def rules_of(arguments: Arguments) -> Rules:
     """The rule book on the field."""
     from nutmeg.match.rules.book import rules_on
 
-    return rules_on(book_of(arguments), field_of(arguments)).with_match(
+    return rules_on(_book_of(arguments), _field_of(arguments)).with_match(
         players=arguments.players,
         half_length=arguments.half,
         automatic_kick_off=True,
-        wait_before_kick_off=KICK_OFF_WAIT,
+        wait_before_kick_off=_KICK_OFF_WAIT,
         swap_ends=arguments.swap_ends,
     )
 
@@ -269,12 +269,12 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
     from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
     from nutmeg.match.players.registry import read_decide
 
-    names, chosen = team_names(*teams_of(arguments)), teams_of(arguments)
+    names, chosen = team_names(*_teams_of(arguments)), _teams_of(arguments)
     game = BehaviourGame(
         rules_of(arguments),
         seed=arguments.seed,
         setup=BehaviourSetup(
-            field=field_of(arguments),
+            field=_field_of(arguments),
             settings=_named(arguments.behaviour),
             eyes=_named(arguments.eyes) if arguments.eyes else None,
         ),
@@ -292,7 +292,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
 def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
     from nutmeg.match.game import Game, PhysicalSetup
 
-    rules, (left, right) = rules_of(arguments), team_names(*teams_of(arguments))
+    rules, (left, right) = rules_of(arguments), team_names(*_teams_of(arguments))
     game = Game(
         rules,
         seed=arguments.seed,
@@ -300,10 +300,10 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         seats=2 * arguments.players,
-        setup=PhysicalSetup(field=field_of(arguments)),
+        setup=PhysicalSetup(field=_field_of(arguments)),
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
-    for name, team in zip((left, right), teams_of(arguments), strict=True):
+    for name, team in zip((left, right), _teams_of(arguments), strict=True):
         for number, player in enumerate(_bodies(arguments, name, team, rules), start=1):
             players[name, number] = player
     return game, players
@@ -315,7 +315,7 @@ def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterabl
     from nutmeg.match.players.registry import is_decider, read_decide
     from nutmeg.motion.walk.files import read_walk
 
-    field = field_of(arguments)
+    field = _field_of(arguments)
     if not is_decider(team):
         return make_team(team, arguments.players, team=name, field=field)
     walk = read_walk(arguments.walk)
@@ -345,14 +345,14 @@ def shown_names(arguments: Arguments) -> dict[str, list[str]]:
     kind = "strategy" if arguments.world == BEHAVIOURAL else "walk"
     shown = [
         ("", "") if chosen else (shirt, f"{kind}: {team}")
-        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, teams_of(arguments), strict=True)
+        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, _teams_of(arguments), strict=True)
     ]
     return {"titles": [title for title, _ in shown], "subtitles": [subtitle for _, subtitle in shown]}
 
 
 def command_of(arguments: Arguments) -> str:
     """The command line that plays the same match."""
-    left, right = teams_of(arguments)
+    left, right = _teams_of(arguments)
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
     words += ["--field", arguments.field] if arguments.field else []
@@ -421,7 +421,7 @@ class Files(Closing):
             check_output(self.video, ".mp4")
 
 
-class MatchRun:
+class _MatchRun:
     """A match as something to watch: built when its recording begins, one cycle after the other until it is over.
 
     Args:
@@ -491,7 +491,7 @@ class MatchRun:
         driver.cycle()
         for event in driver.game.events:
             self._counts[event.kind] += 1
-            if event.kind in ANNOUNCED_EVENTS:
+            if event.kind in _ANNOUNCED_EVENTS:
                 self._say(driver, event)
 
     def _say(self, driver: GameLoop, event: Event) -> None:
@@ -503,7 +503,7 @@ class MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class Aftermath:
+class _Aftermath:
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
@@ -536,11 +536,11 @@ class Aftermath:
         """Starts what is written while the match is played."""
         from nutmeg.view.pages.process import AftermathProcess
 
-        fewest, most = REPLAY_FPS
+        fewest, most = _REPLAY_FPS
         self._beside = AftermathProcess(
             self._files.record,
             replay=self._files.replay,
-            fps=min(max(REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
+            fps=min(max(_REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
             report=self._files.report,
             command=self._command,
             seed=self._seed,

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from nutmeg.net.connection import Report
     from nutmeg.view.pages.process import Controls, ViewerProcess
 
-LINES_A_SECOND = 20
+_LINES_A_SECOND = 20
 """Lines a second that people can still read."""
-WAITING_LINES = 100
+_WAITING_LINES = 100
 """Lines that may wait to be written."""
-LOG_PATIENCE = 10.0
+_LOG_PATIENCE = 10.0
 """How long the end of a log waits for a slow reader [s]."""
-PAGE_PATIENCE = 3.0
+_PAGE_PATIENCE = 3.0
 """How long the page may take to end [s]."""
 
 
@@ -128,7 +128,7 @@ class ServedPage(Closing):
     def close(self) -> None:
         """Ends the process of the page, also if it is still starting."""
         if self._thread is not None:
-            self._thread.join(PAGE_PATIENCE)  # a page that is still coming up ends with this process
+            self._thread.join(_PAGE_PATIENCE)  # a page that is still coming up ends with this process
         if self._viewer is not None:
             self._viewer.stop()
 
@@ -150,7 +150,7 @@ class ServerLog(Closing):
         self,
         write: Callable[[str], None],
         *,
-        a_second: int = LINES_A_SECOND,
+        a_second: int = _LINES_A_SECOND,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._write, self._a_second, self._clock = write, a_second, clock
@@ -166,7 +166,7 @@ class ServerLog(Closing):
         now = self._clock()
         if now - self._second >= 1.0:
             self._second, self._told = now, 0
-        if self._told >= self._a_second or self._lines.qsize() >= WAITING_LINES:
+        if self._told >= self._a_second or self._lines.qsize() >= _WAITING_LINES:
             self._left_out += 1
             return False
         self._told += 1
@@ -189,7 +189,7 @@ class ServerLog(Closing):
     def close(self) -> None:
         """Writes what still waits, unless nobody reads."""
         self._lines.put(None)
-        self._thread.join(LOG_PATIENCE)
+        self._thread.join(_LOG_PATIENCE)
 
     def _work(self) -> None:
         while (line := self._lines.get()) is not None:

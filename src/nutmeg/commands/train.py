@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
     from nutmeg.view.terminal import Terminal
 
-CHECKPOINT, WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
+_CHECKPOINT, _WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
 """Files of a run: what training goes on from, the network alone, and a video of its walk."""
 
 
-LEARNING: dict[str, dict[str, Any]] = {
+_LEARNING: dict[str, dict[str, Any]] = {
     "walk": {},
     "get-up": {"discount": 0.995, "spread": 0.5},
     "kick": {"discount": 0.995, "spread": 0.3},
@@ -50,7 +50,7 @@ LEARNING: dict[str, dict[str, Any]] = {
 """What differs between tasks: motions end with what counts, and begin as something that nearly works."""
 
 
-MEASURES: dict[str, dict[str, str]] = {
+_MEASURES: dict[str, dict[str, str]] = {
     "walk": {
         "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
         "error": "By how much velocities are missed, as a share of the wanted ones and 0.25 m/s.",
@@ -110,11 +110,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
-        ppo=PpoSettings(entropy=arguments.entropy, **LEARNING[arguments.task]),
+        ppo=PpoSettings(entropy=arguments.entropy, **_LEARNING[arguments.task]),
     )
     name = f"train-{arguments.task}-{arguments.robot}-{arguments.type}-{arguments.seed}"
     folder = arguments.output or Path("runs") / name
-    first = None if arguments.start is None else _kept(arguments.start / CHECKPOINT)
+    first = None if arguments.start is None else _kept(arguments.start / _CHECKPOINT)
     try:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
     except ImportError as error:
@@ -129,8 +129,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         seed=settings.seed,
         configuration={**dataclasses.asdict(settings), "start": str(arguments.start or "")},
     ) as opened:
-        if (folder / CHECKPOINT).exists():
-            training.load(_kept(folder / CHECKPOINT))
+        if (folder / _CHECKPOINT).exists():
+            training.load(_kept(folder / _CHECKPOINT))
         elif first is not None:
             training.load(first, go_on=False)
         return _train(training, opened, arguments, terminal)
@@ -160,8 +160,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
             terminal.progress_line(f"iteration {found.number} of {arguments.iterations}: {said}")
 
     def keep(checkpoint: dict[str, Any]) -> None:
-        opened.write(CHECKPOINT, _packed(checkpoint))
-        opened.write(WEIGHTS, _packed(training.network()._asdict()))
+        opened.write(_CHECKPOINT, _packed(checkpoint))
+        opened.write(_WEIGHTS, _packed(training.network()._asdict()))
         for name, text in _files(training, opened).items():
             opened.write(name, text)
         lines = [json.dumps(line) for line in history]
@@ -179,7 +179,7 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
     walks = arguments.task == "walk"
     if walks and arguments.video and (video := _film(opened.folder, terminal)):
         _write_report(training.settings, opened, arguments, video)
-    files = [*_files(training, opened), WEIGHTS, "report.html"]
+    files = [*_files(training, opened), _WEIGHTS, "report.html"]
     terminal.say(f"wrote {', '.join(files)} to {opened.folder}.")
     if walks:
         terminal.say(f"watch it:  nutmeg walk {arguments.robot} --params {opened.folder} --command 0.6,0,0")
@@ -209,13 +209,13 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
         command=opened.resume_command,
         cards=(
             Card(name="reward", value=number(last["reward"]), unit="each second"),
-            *(Card(name=name.replace("_", " "), value=number(last[name])) for name in MEASURES[settings.task]),
+            *(Card(name=name.replace("_", " "), value=number(last[name])) for name in _MEASURES[settings.task]),
             Card(name="level", value=f"{last['level']:.0%}", note="how hard the task is by now"),
             Card(name="time", value=duration(last["seconds"])),
         ),
         meanings={
             **{name: note for name, note in field_notes(Iteration).items() if name != "measures"},
-            **MEASURES[settings.task],
+            **_MEASURES[settings.task],
         },
         facts={
             "robot": f"{settings.robot} {settings.kind}",
@@ -282,7 +282,7 @@ def _walk_file(settings: TrainSettings, opened: Run) -> str:
     from nutmeg.motion.walk.files import Origin, WalkParameters, walk_text
 
     policy = PolicySettings(
-        weights={settings.kind: WEIGHTS},
+        weights={settings.kind: _WEIGHTS},
         fastest=settings.rewards.fastest,
         back=settings.rewards.back,
         gait=settings.gait,

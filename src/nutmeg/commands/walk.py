@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.view.terminal import Terminal
 
-BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
+_BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
 """The walk of each robot that is meant when none is named; other robots have one of their own name."""
 
 
@@ -47,7 +47,7 @@ class LearnedWalk:
         """The walk, for this robot."""
         from nutmeg.motion.walk.files import read_walk
 
-        return read_walk(self.params or BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
+        return read_walk(self.params or _BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,12 +40,12 @@ EVENT_SIGNS = {
 }
 """The kinds of events that are listed, and their signs."""
 HALF_NAMES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
-MODE_NAMES = {
+_MODE_NAMES = {
     PlayMode.BEFORE_KICK_OFF: "before kick-off",
     PlayMode.PLAY_ON: "play on",
     PlayMode.GAME_OVER: "full time",
 }
-SIDED_MODE_NAMES = {
+_SIDED_MODE_NAMES = {
     "KICK_OFF": "kick-off",
     "KICK_IN": "kick-in",
     "CORNER_KICK": "corner kick",
@@ -63,11 +63,11 @@ SHOT_BESIDE = 0.5
 """How far beside the goal a shot may aim [m]."""
 SHOT_TIME = 4.0
 """A shot reaches the goal line within this time at its present speed [s]."""
-SHOT_PAUSE = 2.0
+_SHOT_PAUSE = 2.0
 """Two shots of a team are at least this far apart [s]."""
-SPEED_ROWS = 5
+_SPEED_ROWS = 5
 """Rows over which the ball's velocity is measured."""
-SHOT_ROWS_PER_READ = 20000
+_SHOT_ROWS_PER_READ = 20000
 """Rows that are searched for shots at once."""
 
 
@@ -169,9 +169,9 @@ class MatchStory:
 
     def mode_text(self, moment: Moment) -> str:
         """The play mode, with the name of the team that it favours."""
-        if moment.mode in MODE_NAMES:
-            return MODE_NAMES[moment.mode]
-        kind = SIDED_MODE_NAMES[moment.mode.name.rsplit("_", 1)[0]]
+        if moment.mode in _MODE_NAMES:
+            return _MODE_NAMES[moment.mode]
+        kind = _SIDED_MODE_NAMES[moment.mode.name.rsplit("_", 1)[0]]
         assert moment.favoured is not None
         return f"{kind} {self.teams[moment.favoured]}"
 
@@ -301,9 +301,9 @@ class ShotFinder:
         """The shots that began in the rows since the last call."""
         found: list[Shot] = []
         while self._read < len(self._recording):
-            end = min(self._read + SHOT_ROWS_PER_READ, len(self._recording))
-            first = max(self._read - SPEED_ROWS, 0)
-            if end - first > SPEED_ROWS:
+            end = min(self._read + _SHOT_ROWS_PER_READ, len(self._recording))
+            first = max(self._read - _SPEED_ROWS, 0)
+            if end - first > _SPEED_ROWS:
                 found += self._found(first, end)
             self._read = end
         return found
@@ -315,13 +315,13 @@ class ShotFinder:
         turn = np.where(columns["swapped"] > 0, -1.0, 1.0)
         ball = self._recording.read("ball.pose", first, end)[:, :2] * turn[:, None]
         live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
-        touch = columns["touch"][SPEED_ROWS:].astype(int)
-        rows = np.flatnonzero(self._aimed(times, ball, touch) & live[SPEED_ROWS:] & live[:-SPEED_ROWS])
+        touch = columns["touch"][_SPEED_ROWS:].astype(int)
+        rows = np.flatnonzero(self._aimed(times, ball, touch) & live[_SPEED_ROWS:] & live[:-_SPEED_ROWS])
         found = []
         for row in rows.tolist():
-            time, (team, player) = float(times[row + SPEED_ROWS]), divmod(int(touch[row]), MAX_PLAYERS)
-            if time - self._last > SHOT_PAUSE or team != self._team:
-                clock, place = float(columns["time"][row + SPEED_ROWS]), ball[row + SPEED_ROWS]
+            time, (team, player) = float(times[row + _SPEED_ROWS]), divmod(int(touch[row]), MAX_PLAYERS)
+            if time - self._last > _SHOT_PAUSE or team != self._team:
+                clock, place = float(columns["time"][row + _SPEED_ROWS]), ball[row + _SPEED_ROWS]
                 at = (float(place[0]), float(place[1]))
                 found.append(Shot(time=time, clock=clock, team=team, number=player + 1, place=at))
             self._last, self._team = time, team
@@ -329,9 +329,9 @@ class ShotFinder:
 
     def _aimed(self, times: Floats, ball: Floats, touch: Floats) -> Bools:
         """Whether the ball (rows, 2) was on its way into the goal of the team that did not touch it last."""
-        velocity = (ball[SPEED_ROWS:] - ball[:-SPEED_ROWS]) / (times[SPEED_ROWS:] - times[:-SPEED_ROWS])[:, None]
+        velocity = (ball[_SPEED_ROWS:] - ball[:-_SPEED_ROWS]) / (times[_SPEED_ROWS:] - times[:-_SPEED_ROWS])[:, None]
         towards = np.where(touch // MAX_PLAYERS == 0, 1.0, -1.0)
-        now = ball[SPEED_ROWS:]
+        now = ball[_SPEED_ROWS:]
         ahead, left = velocity[:, 0] * towards, self._pitch.length / 2 - now[:, 0] * towards
         with np.errstate(divide="ignore", invalid="ignore"):
             needed = left / ahead

@@ -270,7 +270,7 @@ def test_a_recording_that_ends_while_it_is_watched_live_stays_on_the_page(
         assert at_rest(lambda: shown_time(browser_page)) == pytest.approx(1.98)
 
 
-def test_a_replay_plays_from_disk_with_the_bar_and_the_keys_of_a_page_with_a_server(
+def test_a_replay_plays_from_disk_with_the_bar_and_the_keys_of_a_page_with_a_server_and_a_switch_for_labels(
     browser_page: Any, tmp_path: Path, toy: Any
 ) -> None:
     page, out = browser_page, tmp_path / "toy.html"
@@ -299,32 +299,27 @@ def test_a_replay_plays_from_disk_with_the_bar_and_the_keys_of_a_page_with_a_ser
     assert shown_time(page) == pytest.approx(20.1)
     page.locator(".nb-event", has_text="that was close").dispatch_event("click")
     until(lambda: shown_time(page) == pytest.approx(14.0))  # two seconds before it
-    assert page.complaints == []
-
-
-def test_the_labels_of_a_replay_without_a_server_can_be_switched_off(
-    browser_page: Any, tmp_path: Path, toy: Any
-) -> None:
-    out = tmp_path / "toy.html"
-    replay_html(toy.record(tmp_path / "toy.nutmeg", seconds=20), out, fps=10)
-    open_page(browser_page, out.as_uri())
-    stopped = pause(browser_page)
-    switch = browser_page.locator("#nutmeg-labels")
+    with page.expect_download() as saved:
+        for pressed in ("true", "false"):
+            page.get_by_label("Save a clip of the picture").dispatch_event("click")
+            page.wait_for_selector(f"[aria-label='Save a clip of the picture'][aria-pressed={pressed}]")
+    assert saved.value.suggested_filename == "nutmeg-clip.webm"
+    switch = page.locator("#nutmeg-labels")
 
     def come_and_go() -> bool:
         """Labels go and come again as before; a page that changes its number of pixels meanwhile looks different."""
-        labelled = settled_picture(browser_page)
+        labelled = settled_picture(page)
         switch.click()
-        browser_page.wait_for_selector("#nutmeg-labels[aria-pressed=false]")
-        until(lambda: difference(picture(browser_page), labelled) > 1e-4)  # without labels it looks different
-        away = difference(settled_picture(browser_page), labelled)
+        page.wait_for_selector("#nutmeg-labels[aria-pressed=false]")
+        until(lambda: difference(picture(page), labelled) > 1e-4)  # without labels it looks different
+        away = difference(settled_picture(page), labelled)
         switch.click()
-        browser_page.wait_for_selector("#nutmeg-labels[aria-pressed=true]")
-        return away > 2 * difference(settled_picture(browser_page), labelled) + 1e-4
+        page.wait_for_selector("#nutmeg-labels[aria-pressed=true]")
+        return away > 2 * difference(settled_picture(page), labelled) + 1e-4
 
     until(come_and_go)
-    assert shown_time(browser_page) == stopped
-    assert browser_page.complaints == []
+    assert shown_time(page) == pytest.approx(14.0)
+    assert page.complaints == []
 
 
 def test_a_replay_without_a_server_plots_channels_and_a_click_into_a_plot_goes_there(
@@ -360,10 +355,12 @@ def test_a_replay_without_a_server_plots_channels_and_a_click_into_a_plot_goes_t
     assert page.complaints == []
 
 
-def test_on_a_phone_the_panel_is_folded_and_the_time_bar_never_lies_on_it(
+def test_on_a_phone_the_panel_is_folded_and_the_time_bar_never_lies_on_it_in_the_dark_if_that_is_wanted(
     browser_page: Any, long_match: Path, chromium: Any
 ) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 700}, has_touch=True, is_mobile=True)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 700}, has_touch=True, is_mobile=True, color_scheme="dark"
+    )
     page = context.new_page()
     page.set_default_timeout(180_000)
     with start_viewer_process(long_match, port=0) as viewer:
@@ -374,6 +371,9 @@ def test_on_a_phone_the_panel_is_folded_and_the_time_bar_never_lies_on_it(
             return [box["y"], box["y"] + box["height"]]
 
         until(lambda: page.locator(".nb-sheet").count() == 1)
+        page.wait_for_selector("html[data-mantine-color-scheme=dark]")
+        ink = page.locator("#nutmeg-bar").evaluate("bar => getComputedStyle(bar).color")
+        assert ink == "rgb(230, 234, 237)", "light letters on a dark bar"
         until(lambda: edges(".nb-sheet")[0] > 600)
         until(lambda: edges("#nutmeg-bar")[1] <= edges(".nb-sheet")[0])
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
     import viser
 
-FRAME_PERIOD = 1 / 32
+_FRAME_PERIOD = 1 / 32
 """Seconds between two frames sent to the browser: there are to be 30 a second, and timers wake a little late."""
-REST_SHARE = 0.5
+_REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
-MAX_FIRST_PLOTS = 6
+_MAX_FIRST_PLOTS = 6
 """Channels of a recording without a scene that are plotted from the start."""
-REFRESH_PERIOD = 0.1
+_REFRESH_PERIOD = 0.1
 """Seconds between two looks for new rows."""
 
 
@@ -155,7 +155,7 @@ def serve_recording(settings: ViewerSettings) -> None:
     for name in settings.plot:
         signals.find(name)  # a wrong name is an error now, not when somebody looks
     if not film.recording.scene_xml and not settings.plot:  # a log of a real robot: its channels are all there is
-        settings = replace(settings, plot=tuple(film.recording.channels)[:MAX_FIRST_PLOTS])
+        settings = replace(settings, plot=tuple(film.recording.channels)[:_MAX_FIRST_PLOTS])
     with open_server(settings.host, settings.port) as server:
         server.gui.main_panel.dock_right()
         audience = Audience(server, film, settings)
@@ -165,13 +165,13 @@ def serve_recording(settings: ViewerSettings) -> None:
         refreshed = before = time.monotonic()
         while settings.is_wanted():
             now = time.monotonic()
-            if now - refreshed >= REFRESH_PERIOD and not film.recording.finished:
+            if now - refreshed >= _REFRESH_PERIOD and not film.recording.finished:
                 refreshed = now
                 film.refresh()
             audience.refresh(now - before)
             before = now
             took = time.monotonic() - now
-            time.sleep(max(FRAME_PERIOD - took, REST_SHARE * took, 0.002))
+            time.sleep(max(_FRAME_PERIOD - took, _REST_SHARE * took, 0.002))
 
 
 def _aim_at(stage: Stage, film: Film, robot: str) -> None:
