@@ -379,6 +379,7 @@
 
   // ---- a replay without a server
   const clockField = () => document.querySelector(".mantine-NumberInput-input");  // of viser's player
+  const MAX_FRAME = 2;  // seconds: a page in the background is not drawn, and its time stands still
   const SPEEDS = ["0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x"];
   const player = { time: 0, playing: true, speed: "1x", loop: false, shown: -1, looked: performance.now() };
   const goTo = (time) => { if (Number.isFinite(time)) player.time = Math.min(Math.max(time, 0), story.length); };
@@ -397,8 +398,8 @@
   };
   function play() {  // let time pass, and tell viser's player which moment to show
     requestAnimationFrame(play);
-    const passed = (performance.now() - player.looked) / 1000;
-    player.looked += 1000 * passed;
+    const passed = Math.min((performance.now() - player.looked) / 1000, MAX_FRAME);
+    player.looked = performance.now();
     const input = clockField();
     if (!input) return;
     if (player.playing) player.time += passed * parseFloat(player.speed);
@@ -409,7 +410,7 @@
     const pause = input.closest(".mantine-Paper-root").querySelector("button:has(.tabler-icon-player-pause-filled)");
     if (pause) pause.click();  // its own clock must not run
     // At the very end it would start again from the beginning.
-    const moment = Math.min(player.time, story.length - 0.002);
+    const moment = Math.max(Math.min(player.time, story.length - 0.002), 0);
     if (Math.abs(moment - player.shown) < 1e-3) return;
     player.shown = moment;
     setValue(input, moment.toFixed(3));
