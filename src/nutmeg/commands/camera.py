@@ -76,7 +76,7 @@ class CameraOptions(JsonOption):
     turn: Annotated[float, Bounds(-100, 100, "rad/s")] = 1.2
     """How fast the robot turns to the left [rad/s]."""
     field: str = "spl2025"
-    """The pitch."""
+    """The field on which the robot stands."""
     size: tuple[int, int] = (0, 0)
     """Width and height of the camera's picture, pixels; its own if 0."""
     seed: Seed = 0

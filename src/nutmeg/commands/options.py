@@ -35,7 +35,7 @@ Port = Annotated[int, Bounds(0, 65535)]
 """A TCP port; 0 takes a free one."""
 Address = Annotated[str, tyro.conf.arg(metavar="ADDRESS")]
 Seconds = Annotated[float, Bounds(0, math.inf, without_high=True), tyro.conf.arg(metavar="SECONDS")]
-"""A finite time."""
+"""A finite time in seconds."""
 Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """A file or folder to write, `-o` for short."""
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]

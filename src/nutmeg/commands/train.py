@@ -71,7 +71,7 @@ class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
     task: tyro.conf.Positional[Literal["walk", "get-up", "kick"]] = "walk"
-    """What to learn."""
+    """What the network learns."""
     robot: str = "nao-spark"
     """Which robot; it needs velocity drives and legs like a Nao's."""
     type: str = "type0"

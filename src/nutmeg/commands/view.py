@@ -36,7 +36,7 @@ class Arguments(BodyOptions, WatchOptions, JsonOption):
     pose: str = "ready"
     """Pose it stands in."""
     team: str = "blue"
-    """Team colour."""
+    """Colour of its shirt, such as blue or red."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

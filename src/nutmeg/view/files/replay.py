@@ -120,7 +120,7 @@ class _Reel:
         out.write(f'";window.__VISER_EMBED_CONFIG__={dark};</script>{player[head:]}'.encode())
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all messages and the temporary file."""
         self._blocks.close()
 
     def _append(self, message: dict[str, Any]) -> None:
@@ -367,7 +367,7 @@ class _FollowSettings:
     """Write the replay and the report of a match while it is played."""
 
     path: tyro.conf.Positional[Path]
-    """The recording."""
+    """The recording to follow."""
     replay: Path | None = None
     """The page of the replay, if one is wanted."""
     report: Path | None = None

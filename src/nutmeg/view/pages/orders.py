@@ -58,7 +58,7 @@ class Drive:
     """Names of its sets of parameters."""
 
     def text(self) -> str:
-        """The same as JSON."""
+        """All fields as a JSON object."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -71,7 +71,7 @@ class Drive:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One order."""
+    """One order of a page to the simulation."""
 
     order: str
     """One of `_ORDER_KINDS`."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class ViewerProcess:
-    """A running viewer."""
+    """The process of a running viewer."""
 
     def __init__(self, process: subprocess.Popen[str], url: str, reader: threading.Thread | None = None) -> None:
         self._process = process
@@ -60,7 +60,7 @@ class ViewerProcess:
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """End the viewer."""
+        """End the process of the viewer."""
         self._finalizer()
 
     def __enter__(self) -> Self:

@@ -55,7 +55,7 @@ class ViewerSettings:
     """Show a recording in the browser."""
 
     path: tyro.conf.Positional[Path]
-    """The recording."""
+    """The recording to show."""
     host: str = "127.0.0.1"
     """The address to listen on; 0.0.0.0 lets other machines in."""
     port: int = 8080

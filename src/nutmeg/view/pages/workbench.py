@@ -57,7 +57,7 @@ class Bench:
     """Shapes that are inside each other at rest, in words."""
 
     def text(self) -> str:
-        """The same as JSON."""
+        """All fields as a JSON object."""
         return json.dumps(asdict(self))
 
     @classmethod

@@ -76,7 +76,7 @@ class RecordingRow:
     after: float
     """With the estimates."""
     before: float | None = None
-    """Before the fit."""
+    """The value before the fit."""
     held_out: bool = False
     """Whether the fit never saw this recording."""
     note: str = ""

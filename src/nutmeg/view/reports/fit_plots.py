@@ -59,7 +59,7 @@ class ParameterRow:
 
     name: str
     value: float
-    """The estimate."""
+    """The estimated value."""
     low: float
     """The smallest value that was allowed."""
     high: float
@@ -165,9 +165,9 @@ class Series:
     recording: str
     channel: str
     times: Floats
-    """Shape (T,), s."""
+    """Times of the samples (T,), seconds."""
     measured: Floats
-    """Shape (T,)."""
+    """Measured values (T,)."""
     after: Floats | None = None
     """Simulated with the estimates, (T,)."""
     before: Floats | None = None

@@ -80,7 +80,7 @@ _BALL_ROW_STEP = 5
 
 @dataclass(frozen=True, kw_only=True)
 class PlayerFacts:
-    """One player."""
+    """What one player did in a match."""
 
     robot: str
     number: int
@@ -99,7 +99,7 @@ class PlayerFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """One team."""
+    """What one team did in a match."""
 
     name: str
     subtitle: str = ""
@@ -123,7 +123,7 @@ class TeamFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchFacts:
-    """A match."""
+    """All numbers of the report of a match."""
 
     teams: tuple[TeamFacts, TeamFacts]
     events: list[dict[str, Any]] = field(default_factory=list)

@@ -83,9 +83,9 @@ class Curve:
 
     name: str
     x: Floats
-    """Shape (n,)."""
+    """Values along the x axis, (n,)."""
     y: Floats
-    """Shape (n,); nan leaves a gap."""
+    """Values along the y axis, (n,); nan leaves a gap."""
     low: Floats | None = None
     """The lower edge of a band around the line, (n,)."""
     high: Floats | None = None

@@ -112,7 +112,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """A paragraph."""
+    """A paragraph of text."""
 
     text: str
     quiet: bool = True
@@ -222,7 +222,7 @@ class Mark:
     text: str
     sign: str = ""
     colour: str = ""
-    """A CSS colour."""
+    """The colour, as CSS writes it."""
     above: bool = True
     """Whether it stands above the line."""
     strong: bool = False

@@ -81,7 +81,7 @@ def servo_figure(title: str, measured: ServoMeasurement, ideal: ServoMeasurement
 
 
 def _draw(figure: Figure, measured: ServoMeasurement, ideal: ServoMeasurement | None) -> None:
-    """The four plots."""
+    """Draw the four plots of a servo."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12, wspace=0.04, hspace=0.04))
