@@ -14,6 +14,7 @@ import importlib
 import inspect
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from nutmeg import __version__
@@ -21,7 +22,7 @@ from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
 from nutmeg.base.interrupts import Starting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 GROUPS: dict[str, dict[str, str]] = {
     "watch": {
@@ -100,6 +101,8 @@ RENAMED = {
 }
 """Options of version 0.1 that have another name now."""
 INTERRUPTED = 130
+NEWS_PERIOD = 15.0
+"""Time between two remarks how much is compiled [s]."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -142,9 +145,9 @@ def _run(name: str, rest: list[str]) -> int:
     for word in rest:
         if (name, option := word.partition("=")[0]) in RENAMED:
             raise UsageError(f"{option} {RENAMED[name, option]}.")
-    if name != "doctor":  # which says it in its table
-        from nutmeg.base.installation import check_mujoco  # here, because it takes 30 ms to load
+    from nutmeg.base.installation import ON_COMPILED, check_mujoco  # here, because it takes 30 ms to load
 
+    if name != "doctor":  # which says it in its table
         check_mujoco()
     try:
         with Starting():
@@ -155,9 +158,27 @@ def _run(name: str, rest: list[str]) -> int:
 
     _check_numbers(arguments)
     terminal = Terminal(json=arguments.json)
+    ON_COMPILED[:] = [_compilation_news(terminal.say)]
     result = module.run(arguments, terminal)
     terminal.finish(result)
     return int(result.get("exit_code", 0)) if isinstance(result, dict) else 0
+
+
+def _compilation_news(say: Callable[[str], object]) -> Callable[[int], None]:
+    """Tells a user who waits for kernels to be compiled that this happens once, and how far it is."""
+    said = time.monotonic()
+
+    def tell(count: int) -> None:
+        nonlocal said
+        if count == 1:
+            say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
+        elif time.monotonic() - said < NEWS_PERIOD:
+            return
+        else:
+            say(f"  {count} functions compiled so far")
+        said = time.monotonic()
+
+    return tell
 
 
 def _called(name: str, rest: list[str]) -> tuple[Any, Any]:

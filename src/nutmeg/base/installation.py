@@ -5,15 +5,25 @@ says nothing, and what is left of both fails with an AttributeError somewhere. P
 metaworld) therefore need an environment of their own.
 
     check_mujoco()                      # EnvironmentProblem, if there is anything wrong
+
+The first start in an environment compiles kernels, which takes minutes; who wants to tell that to a user asks here:
+
+    ON_COMPILED.append(lambda count: print(count, "functions compiled"))
 """
 
 from __future__ import annotations
 
 from importlib import metadata
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import EnvironmentProblem
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ON_COMPILED: list[Callable[[int], object]] = []
+"""Called whenever a kernel had to be compiled, with the number of kernels that this process has compiled so far."""
 _MUJOCO_MAJOR = 4
 """The major version of MuJoCo whose names and memory layout Nutmeg uses."""
 _REPAIR = "pip uninstall -y mujoco mujoco-core && pip install 'mujoco-core>=4.0,<5'"

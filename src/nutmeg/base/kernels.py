@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import sys
-import threading
 import types
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,16 +33,16 @@ import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from nutmeg.base.installation import ON_COMPILED
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
-LOOK_PERIOD = 2.0
-"""Time between two looks whether anything is being compiled [s]."""
-PROGRESS_PERIOD = 15.0
-"""Time between two remarks how much is compiled [s]."""
+_COUNTER = itertools.count(1)
+"""Counts the kernels that this process has compiled."""
 
 
 def _load_blas() -> None:
@@ -77,35 +76,6 @@ def inlined(function: Function) -> Function:
 def unchecked(function: Function) -> Function:
     """A kernel in which x / 0 is infinite or nan instead of an error, which lets loops be vectorised."""
     return _kept(function, error_model="numpy")
-
-
-def compiled_count() -> int:
-    """The number of kernels that this process has had to compile, instead of finding them on disk."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
-    found = {id(thing): thing for m in modules for thing in list(vars(m).values()) if hasattr(thing, "nutmeg_digest")}
-    return sum(sum(one.stats.cache_misses.values()) for one in found.values())
-
-
-@contextmanager
-def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
-    """Tells a user who waits in this block for kernels to be compiled that this happens once, and how far it is."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not compiled_count():
-            if done.wait(LOOK_PERIOD):
-                return
-        say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
-        while not done.wait(PROGRESS_PERIOD):
-            say(f"  {compiled_count()} functions compiled so far")
-
-    watcher = threading.Thread(target=watch, name="compilation", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
 
 
 def _kept(function: Function, **options: object) -> Function:
@@ -146,6 +116,9 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
         name = self._data_name(int.from_bytes(content[:8]))
         self._save_data(name, data)
         self._save_index({**self._load_index(), key: name})
+        count = next(_COUNTER)
+        for tell in ON_COMPILED:
+            tell(count)
 
 
 def _digest(function: Callable[..., Any]) -> str:

@@ -449,9 +449,7 @@ class _MatchRun:
 
     def begin(self, path: Path) -> None:
         """Lets the teams join and plays the first cycle."""
-        from nutmeg.base.kernels import telling_compilation
-
-        with self._terminal.busy("the teams come onto the pitch"), telling_compilation(self._terminal.say):
+        with self._terminal.busy("the teams come onto the pitch"):
             self._driver = self._build(path)
             self._cycle(self._driver)
         self._begun()

@@ -154,10 +154,6 @@ def serve_match(
 
             settings = _settings(arguments)
             game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
-            from nutmeg.base.kernels import compiled_count
-
-            if compiled_count():  # the first start on this machine
-                terminal.say("compiling what players need; later starts find it on disk.")
             rehearse_match()  # also what is found on disk has to be loaded, for which the compiler is needed
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report, protocol))
