@@ -428,7 +428,7 @@ class _MatchRun:
         build: makes the match, given the recording to make.
         terminal: where goals are told.
         titles: what teams are called there, by their names; a team without a title is called by its name.
-        begun: called when the recording has begun.
+        begun: called when the match goes on after its first cycle, and the page is there.
     """
 
     def __init__(
@@ -452,12 +452,12 @@ class _MatchRun:
         with self._terminal.busy("the teams come onto the pitch"):
             self._driver = self._build(path)
             self._cycle(self._driver)
-        self._begun()
 
     def advance(self, seconds: float, clock: Clock) -> None:
         """Plays until the match is over, so much time has passed, or the clock ends it."""
         driver = self._driver
         assert driver is not None
+        self._begun()
         end = driver.game.time + seconds
         clock.start(driver.game.time)
         while not driver.game.over and driver.game.time < end - 1e-6:
@@ -569,8 +569,10 @@ class _Aftermath:
         return self._written
 
     def _write_all(self, written: dict[str, object]) -> None:
-        if self._beside is not None:
-            self._finish_pages(self._beside, written)
+        if self._beside is None:  # a match of one cycle
+            self.begin()
+        assert self._beside is not None
+        self._finish_pages(self._beside, written)
         if self._files.video is not None:
             self._write_video(self._files.video, written)
         if self._cameras is not None:

@@ -119,6 +119,7 @@ class ServedPage(Closing):
             self._viewer = start_viewer_process(
                 self._record, host=self._host, port=self._port, live=True, controls=controls
             )
+            self._viewer.wait()
         except (NutmegError, OSError) as error:
             self._log.write(f"there is no page, the simulation goes on: {error}")
             return

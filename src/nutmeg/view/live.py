@@ -197,8 +197,10 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
         viewer, begun = None, False
         try:
             with Starting():
+                viewer = _viewer(path, how, clock) if how.page else None  # first: it loads while the world is built
                 run.begin(path)
-                viewer = _viewer(path, how, clock) if how.page else None
+                if viewer is not None:
+                    viewer.wait()
             begun = True
             if viewer is not None:
                 terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))

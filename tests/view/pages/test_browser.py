@@ -260,13 +260,12 @@ def test_a_recording_that_ends_while_it_is_watched_live_stays_on_the_page(
     writer.append_many(times[:50], rows[:50])
     with start_viewer_process(path, port=0, live=True) as viewer:
         browser_page.goto(viewer.url)
-        browser_page.get_by_text("50 rows · live").wait_for(state="attached")
+        browser_page.locator(".nb-status", has_text="live").wait_for(state="attached")
         until(lambda: shown_time(browser_page) == pytest.approx(0.98))
         writer.append_many(times[50:], rows[50:])
-        browser_page.get_by_text("100 rows · live").wait_for(state="attached")
         until(lambda: shown_time(browser_page) == pytest.approx(1.98))
         writer.close()
-        browser_page.get_by_text("100 rows · finished").wait_for(state="attached")
+        browser_page.locator(".nb-status", has_text="recorded").wait_for(state="attached")
         assert at_rest(lambda: shown_time(browser_page)) == pytest.approx(1.98)
 
 

@@ -577,9 +577,7 @@ class Page:
 
     def _status(self) -> str:
         """The state of the recording in a few words."""
-        film = self._film
-        state = "live" if self._playback.live else "finished" if film.recording.finished else "still recording"
-        return f"{len(film.times)} rows · {state}"
+        return "live" if self._playback.live else "recorded" if self._film.recording.finished else "still recording"
 
     def _list_events(self) -> None:
         events = self._film.recording.events

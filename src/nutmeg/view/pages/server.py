@@ -23,6 +23,7 @@ import mujoco
 import tyro
 
 from nutmeg.base.errors import NutmegError
+from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.match_story import is_match
 from nutmeg.view.pages.hosted_robots import TouchPad
 from nutmeg.view.pages.match_page import MatchPage
@@ -48,6 +49,8 @@ _MAX_FIRST_PLOTS = 6
 """Channels of a recording without a scene that are plotted from the start."""
 _REFRESH_PERIOD = 0.1
 """Seconds between two looks for new rows."""
+_WAIT_PERIOD = 0.02
+"""Seconds between two looks whether a recording has begun."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +153,9 @@ class Audience:
 
 def serve_recording(settings: ViewerSettings) -> None:
     """Show a recording until Ctrl-C, or until its parent process has ended."""
-    film = Film.open(settings.path, robot=settings.robot)
+    film = _open_film(settings)
+    if film is None:
+        return
     signals = Signals(film.recording)
     for name in settings.plot:
         signals.find(name)  # a wrong name is an error now, not when somebody looks
@@ -172,6 +177,22 @@ def serve_recording(settings: ViewerSettings) -> None:
             before = now
             took = time.monotonic() - now
             time.sleep(max(_FRAME_PERIOD - took, _REST_SHARE * took, 0.002))
+
+
+def _open_film(settings: ViewerSettings) -> Film | None:
+    """The recording; that of a live page may begin later, and None means that nobody waits for it any more.
+
+    A simulation starts its viewer before it builds its world, so that libraries load meanwhile.
+    """
+    while settings.live and not (settings.path / MANIFEST).is_file():
+        if not settings.is_wanted():
+            return None
+        time.sleep(_WAIT_PERIOD)
+    film = Film.open(settings.path, robot=settings.robot)
+    while settings.live and settings.is_wanted() and not (len(film.times) or film.recording.finished):
+        time.sleep(_WAIT_PERIOD)
+        film.refresh()
+    return film
 
 
 def _aim_at(stage: Stage, film: Film, robot: str) -> None:
