@@ -150,6 +150,21 @@ def test_robots_are_listed_for_scripts(capsys: pytest.CaptureFixture[str]) -> No
         assert robot["joints"] >= robot["motors"] > 0
 
 
+def test_robots_that_were_listed_before_are_listed_the_same_without_building_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert main(["robots", "--json"]) == 0
+    first = last_json(capsys)
+    with monkeypatch.context() as broken:
+        broken.setattr("nutmeg.model.posing.robot_facts", None)
+        assert main(["robots", "--json"]) == 0
+    assert last_json(capsys) == first
+    (tmp_path / "nutmeg" / "robots.json").write_text("[}")
+    assert main(["robots", "--json"]) == 0
+    assert last_json(capsys) == first
+
+
 def test_robots_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["robots"]) == 0
     shown = capsys.readouterr().out

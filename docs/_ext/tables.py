@@ -6,21 +6,19 @@ They are written to `reference/generated/` before anything is read, and included
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nutmeg.cli import COMMANDS
+from nutmeg.cli import COMMANDS, SUBCOMMANDS
 from nutmeg.model import load_robot, robot_names
 from nutmeg.model.ball import ball_names, load_ball
 from nutmeg.model.field import field_names, load_field
 from nutmeg.model.posing import robot_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sphinx.application import Sphinx
 
@@ -47,27 +45,23 @@ def _write_all(app: Sphinx) -> None:
 
 def _commands() -> str:
     overview = f"```text\n{_help()}\n```\n"
-    parts = [f"## nutmeg {name}\n\n```text\n{_help(name)}\n```\n" for name in COMMANDS]
+    parts = []
+    for name in COMMANDS:
+        parts.append(f"## nutmeg {name}\n\n```text\n{_help(name)}\n```\n")
+        # The first sub-command is the one that is meant without a name: it has been shown.
+        parts += [
+            f"### nutmeg {name} {sub}\n\n```text\n{_help(name, sub)}\n```\n"
+            for sub in list(SUBCOMMANDS.get(name, ()))[1:]
+        ]
     return "\n".join([overview, *parts])
 
 
 def _help(*command: str) -> str:
-    """What `--help` prints, without the boxes drawn round it."""
+    """What `--help` prints."""
     environment = {**os.environ, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     call = [sys.executable, "-m", "nutmeg", *command, "--help"]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 (our own)
-    return "\n".join(_unboxed(done.stdout.splitlines())).strip()
-
-
-def _unboxed(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        head = re.fullmatch(r"╭─ ([\w ]+) ─*╮", line)
-        if head:
-            yield from ("", f"{head[1]}:")
-        elif line.startswith("│"):
-            yield "  " + line[2:].removesuffix("│").rstrip()
-        elif not line.startswith("╰"):
-            yield from textwrap.wrap(line, int(WIDTH)) or [""]
+    return done.stdout.strip()
 
 
 def _robots() -> str:

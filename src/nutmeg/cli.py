@@ -14,6 +14,7 @@ import importlib
 import inspect
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from nutmeg import __version__
@@ -21,11 +22,11 @@ from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
 from nutmeg.base.interrupts import Starting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 GROUPS: dict[str, dict[str, str]] = {
     "watch": {
-        "demo": "a match in the browser: nutmeg play under another name",
+        "demo": "a match in the browser: the same as nutmeg play",
         "play": "two teams play a match, in the browser or as fast as it goes; report, replay, video",
         "zoo": "all robots on a pitch, in the browser",
         "view": "put a robot (built in, or your own) on a field and look at it",
@@ -85,6 +86,8 @@ SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
 }
 """Commands that are really several: module, class of the options, and what each does. The first is the one that is
 meant when none is named."""
+MODULES = {"demo": "play", "import": "import_"}
+"""The modules of commands that are not called as these."""
 RENAMED = {
     ("serve", "--protocol"): "is now a sub-command: nutmeg serve lola, nutmeg serve openr, nutmeg serve spark",
     ("walk", "--measure"): "is now a sub-command: nutmeg walk measure ROBOT --params NAME",
@@ -98,6 +101,8 @@ RENAMED = {
 }
 """Options of version 0.1 that have another name now."""
 INTERRUPTED = 130
+NEWS_PERIOD = 15.0
+"""Time between two remarks how much is compiled [s]."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -140,9 +145,9 @@ def _run(name: str, rest: list[str]) -> int:
     for word in rest:
         if (name, option := word.partition("=")[0]) in RENAMED:
             raise UsageError(f"{option} {RENAMED[name, option]}.")
-    if name != "doctor":  # which says it in its table
-        from nutmeg.base.installation import check_mujoco  # here, because it takes 30 ms to load
+    from nutmeg.base.installation import ON_COMPILED, check_mujoco  # here, because it takes 30 ms to load
 
+    if name != "doctor":  # which says it in its table
         check_mujoco()
     try:
         with Starting():
@@ -153,16 +158,36 @@ def _run(name: str, rest: list[str]) -> int:
 
     _check_numbers(arguments)
     terminal = Terminal(json=arguments.json)
+    ON_COMPILED[:] = [_compilation_news(terminal.say)]
     result = module.run(arguments, terminal)
     terminal.finish(result)
     return int(result.get("exit_code", 0)) if isinstance(result, dict) else 0
+
+
+def _compilation_news(say: Callable[[str], object]) -> Callable[[int], None]:
+    """Tells a user who waits for kernels to be compiled that this happens once, and how far it is."""
+    said = time.monotonic()
+
+    def tell(count: int) -> None:
+        nonlocal said
+        if count == 1:
+            say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
+        elif time.monotonic() - said < NEWS_PERIOD:
+            return
+        else:
+            say(f"  {count} functions compiled so far")
+        said = time.monotonic()
+
+    return tell
 
 
 def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     """The module of a command, and its options."""
     import tyro
 
-    file, kind, title, about = f"{name}_" if name == "import" else name, "Arguments", f"nutmeg {name}", ""
+    from nutmeg.commands.help import for_tyro, help_text
+
+    file, kind, title, about = MODULES.get(name, name), "Arguments", f"nutmeg {name}", ""
     if name in SUBCOMMANDS:
         known = SUBCOMMANDS[name]
         chosen = rest[0] if rest and rest[0] in known else next(iter(known))
@@ -174,46 +199,11 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
         about = f"\n\nsub-commands ({next(iter(known))} if none is named):\n{lines}"
     module: Any = importlib.import_module(f"nutmeg.commands.{file}")
     options = getattr(module, kind)
-    _show_own_options_first(options)
-    _name_values(options)
-    description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
-    return module, tyro.cli(options, prog=title, args=rest, description=description)
-
-
-def _show_own_options_first(options: Any) -> None:  # noqa: ANN401 (a dataclass)
-    """Puts the options of a command before those it shares with others: help texts follow the order of the fields."""
-    declared = options.__dataclass_fields__
-    own = [name for name in options.__annotations__ if name in declared]
-    options.__dataclass_fields__ = {name: declared[name] for name in [*own, *declared]}
-
-
-VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
-"""What help texts call the value of an option that may be left out, by its type."""
-
-
-def _name_values(options: Any) -> None:  # noqa: ANN401 (a dataclass)
-    """Lets the help text of an option that may be left out name its value by what it is, without a default.
-
-    tyro would say `{None}|PATH` and `(default: None)`; what is meant by leaving it out is in the option's own text.
-    """
-    import dataclasses
-    import typing
-
-    import tyro
-
-    hints = typing.get_type_hints(options, include_extras=True)
-    for field in dataclasses.fields(options):
-        if field.default is not None and field.default != "":
-            continue
-        hint = hints[field.name]
-        kind, *metadata = typing.get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
-        given: Any = next((one for one in metadata if isinstance(one, type(tyro.conf.arg()))), tyro.conf.arg())
-        types = [part for part in typing.get_args(kind) if part is not type(None)] or [kind]
-        bare = typing.get_args(types[0])[0] if hasattr(types[0], "__metadata__") else types[0]
-        name = VALUE_NAMES.get(getattr(bare, "__name__", "")) if len(types) == 1 else None
-        told = dataclasses.replace(given, metavar=given.metavar or name, help_behavior_hint="")
-        kept = [one for one in metadata if one is not given]
-        options.__annotations__[field.name] = typing.Annotated[(kind, *kept, told)]
+    if {"-h", "--help"} & set(rest):
+        description = inspect.cleandoc(options.__doc__ if kind != "Arguments" else module.__doc__) + about
+        sys.stdout.write(help_text(title, description, options))
+        raise SystemExit
+    return module, tyro.cli(for_tyro(options), prog=title, args=rest)
 
 
 def _check_numbers(arguments: Any) -> None:  # noqa: ANN401 (any command's options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,22 @@ def test_a_function_for_one_world_runs_over_all_of_them_and_is_kept_until_it_cha
     assert found(1) == [2.0, 4.0, 0.0, 0]
     assert found(1) == [2.0, 4.0, 0.0, 1], "kept"
     assert found(3) == [6.0, 12.0, 0.0, 0], "not kept, as another function is called now"
+
+
+def test_whoever_asks_is_told_of_every_kernel_that_is_compiled_and_of_none_that_is_found_on_disk(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "sums.py").write_text(
+        "from nutmeg.base.kernels import kernel\n\n@kernel\ndef one(x):\n    return x + 1\n\n"
+        "@kernel\ndef two(x):\n    return one(x) + 1\n"
+    )
+    program = (
+        "from nutmeg.base.installation import ON_COMPILED\nheard = []\nON_COMPILED.append(heard.append)\n"
+        "from sums import two\nassert two(1) == 3\nprint(heard)"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for expected in ("[1, 2]", "[]"):
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.stdout.strip(), done.stderr) == (expected, "")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
+import tyro
 
+from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import field_notes
 from nutmeg.cli import main
 from nutmeg.commands import learn
@@ -87,3 +90,27 @@ def test_help_names_values_by_what_they_are_and_no_default_says_nothing(
     assert "{None}|" not in text
     assert "default: None" not in text
     assert "default: ''" not in text
+
+
+def test_help_has_the_options_of_a_command_first_and_then_those_it_shares_each_group_under_its_heading(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["play", "--help"]) == 0
+    text = capsys.readouterr().out
+    headings = ["options:", "files:", "with --world behavioural:", "watching:", "for scripts:"]
+    places = [text.index(f"\n{heading}\n") for heading in headings]
+    assert places == sorted(places)
+    assert text.index("--left TEAM") < text.index("--output OUT") < text.index("--host ADDRESS") < text.index("--json")
+    assert "--fast  " in text  # a switch that is off has no second name
+    assert "--no-fast" not in text
+    assert "[default: --view]" in text
+    assert "[default: 300]" in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_a_switch_of_learn_needs_no_value_and_its_absence_changes_nothing(tmp_path: Path) -> None:
+    config = tmp_path / "learn.toml"
+    config.write_text("randomise = false\npopulation = 7\n")
+    assert learn._settings(learn.Arguments(config=config)).population == 7
+    with pytest.raises(UsageError, match="draws bodies"):
+        learn._settings(tyro.cli(learn.Arguments, args=["--randomise"]))

@@ -43,6 +43,18 @@ def test_a_folder_with_a_match_is_not_written_over(tmp_path: Path) -> None:
     assert named.replay is None
 
 
+def test_a_match_interrupted_before_its_recording_begins_leaves_no_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nutmeg.commands.play.new_match", interrupt)
+    assert main(["play", "--no-view"]) == 130
+    assert list(Path("runs").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nutmeg.commands.view_handling import Handling, overlaps_at_rest
+from nutmeg.commands.view_handling import Handling
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.sim import Worlds
 from nutmeg.view.pages.orders import Inbox, Order
@@ -88,21 +87,3 @@ def test_the_page_is_offered_every_joint_with_its_limits_and_gets_them_over_the_
     assert (low, high) == pytest.approx((-0.092, 2.113), abs=0.001)
     assert bench.force == pytest.approx(5.3 * 9.81, rel=0.1)
     assert {"ready", "zero"} <= set(bench.poses)
-
-
-BLOCKS = """<mujoco><worldbody><body name="base"><freejoint/><geom type="box" size=".1 .1 .1"/>
-  <body name="arm" pos="0 0 0.2">
-    <joint name="shoulder" axis="0 1 0" range="-1 1"/><geom type="box" size=".02 .02 .02"/>
-    <body name="hand" pos="0 0 {back}">
-      <joint name="wrist" axis="0 1 0" range="-1 1"/><geom type="box" size=".02 .02 .02"/>
-</body></body></body></worldbody></mujoco>"""
-
-
-@pytest.mark.parametrize(("back", "depth"), [(-0.2, "base and hand by"), (0.3, None)])
-def test_shapes_inside_each_other_at_rest_are_named_and_neighbours_are_not(
-    tmp_path: Path, back: float, depth: Any
-) -> None:
-    file = tmp_path / "blocks.xml"
-    file.write_text(BLOCKS.format(back=back))
-    found = overlaps_at_rest(assemble(SceneSettings(field="floor", ball="none", robots=(Placement(robot=str(file)),))))
-    assert (depth is None and found == ()) or found[0].startswith(depth)

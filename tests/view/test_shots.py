@@ -11,8 +11,7 @@ from nutmeg.match.recording import STATE_LABELS
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.recording import Channel, Recording, RecordingWriter
-from nutmeg.view.match_story import MatchStory
-from nutmeg.view.shots import ShotFinder
+from nutmeg.view.match_story import MatchStory, ShotFinder
 
 TIMES = np.arange(0.0, 2.0, 0.02)
 TOWARDS = np.stack([9.0 + 2.5 * TIMES, np.full(len(TIMES), 0.4)], axis=1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-MIN_LIKENESS = 0.6
+_MIN_LIKENESS = 0.6
 """Names less alike than this are not suggested."""
 
 
@@ -88,7 +88,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence with the name the user probably meant, or nothing."""
     rated = [(_likeness(name.lower(), k.lower()), k) for k in known]
     likeness, match = max(reversed(rated), default=((0.0, 0), ""), key=lambda pair: pair[0])
-    return f"Did you mean {match!r}? " if likeness[0] >= MIN_LIKENESS else ""
+    return f"Did you mean {match!r}? " if likeness[0] >= _MIN_LIKENESS else ""
 
 
 def _likeness(a: str, b: str) -> tuple[float, int]:

@@ -5,35 +5,45 @@ says nothing, and what is left of both fails with an AttributeError somewhere. P
 metaworld) therefore need an environment of their own.
 
     check_mujoco()                      # EnvironmentProblem, if there is anything wrong
+
+The first start in an environment compiles kernels, which takes minutes; who wants to tell that to a user asks here:
+
+    ON_COMPILED.append(lambda count: print(count, "functions compiled"))
 """
 
 from __future__ import annotations
 
 from importlib import metadata
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import EnvironmentProblem
 
-MUJOCO_MAJOR = 4
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ON_COMPILED: list[Callable[[int], object]] = []
+"""Called whenever a kernel had to be compiled, with the number of kernels that this process has compiled so far."""
+_MUJOCO_MAJOR = 4
 """The major version of MuJoCo whose names and memory layout Nutmeg uses."""
-REPAIR = "pip uninstall -y mujoco mujoco-core && pip install 'mujoco-core>=4.0,<5'"
+_REPAIR = "pip uninstall -y mujoco mujoco-core && pip install 'mujoco-core>=4.0,<5'"
 """What makes the engine whole again."""
 
 
 def mujoco_problem() -> str:
     """What is wrong with the installed MuJoCo, in one sentence with the cure; empty if nothing is."""
     found = {name: version for name in ("mujoco", "mujoco-core") if (version := _version(name))}
-    others = [f"{name} {version}" for name, version in found.items() if _major(version) != MUJOCO_MAJOR]
+    others = [f"{name} {version}" for name, version in found.items() if _major(version) != _MUJOCO_MAJOR]
     spec = find_spec("mujoco")
     if not others and spec is not None and spec.origin is not None:
         return ""
     what = (
-        f"this environment has {' and '.join(others)}, and Nutmeg needs MuJoCo {MUJOCO_MAJOR}; use an environment of "
+        f"this environment has {' and '.join(others)}, and Nutmeg needs MuJoCo {_MUJOCO_MAJOR}; use an environment of "
         "its own for each"
         if others
         else "MuJoCo is missing or only half installed in this environment"
     )
-    return f"{what}, or make it whole again: {REPAIR}"
+    return f"{what}, or make it whole again: {_REPAIR}"
 
 
 def check_mujoco() -> None:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-HAS_MASKS = hasattr(signal, "pthread_sigmask")
+_HAS_MASKS = hasattr(signal, "pthread_sigmask")
 """Whether threads can hold signals back; on Windows they cannot, and a process that helps may see Ctrl-C as well."""
-REPEAT_INTERVAL = 0.2
+_REPEAT_INTERVAL = 0.2
 """Time after which what was not heard is said again [s]."""
 
 
@@ -53,19 +53,19 @@ def interrupts_blocked() -> Iterator[None]:
     try:
         yield
     finally:
-        if HAS_MASKS:
+        if _HAS_MASKS:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _hold_back(numbers: set[signal.Signals]) -> set[int]:
     """Lets this thread hold these signals back, where that is possible; returns those that it held back before."""
-    return set(signal.pthread_sigmask(signal.SIG_BLOCK, numbers)) if HAS_MASKS else set()
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, numbers)) if _HAS_MASKS else set()
 
 
 def ignore_interrupts() -> None:
     """In a process that was started to help: Ctrl-C is the business of the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if HAS_MASKS:
+    if _HAS_MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
@@ -146,7 +146,7 @@ class Starting:
 
     def _insist(self) -> None:
         _hold_back(set(self._numbers))
-        while not self._over.wait(REPEAT_INTERVAL):
+        while not self._over.wait(_REPEAT_INTERVAL):
             if self._came is not None:
                 _thread.interrupt_main(self._came)
 

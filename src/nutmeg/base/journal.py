@@ -336,9 +336,9 @@ def _append_safely(file: AppendFile, data: bytes) -> None:
 # Runs.
 
 
-RUN_FORMAT = 1
-MANIFEST, CONFIGURATION, LOG, LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
-SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
+_RUN_FORMAT = 1
+MANIFEST, CONFIGURATION, LOG, _LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
+_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
 """The software that the numbers of a run depend on."""
 _DISTRIBUTIONS = {"mujoco": ("mujoco-core", "mujoco")}
 
@@ -400,7 +400,7 @@ def open_run(
     """
     recorded = _plain(configuration)
     with _locked(folder):
-        wanted = {"format": RUN_FORMAT, "seed": seed, "configuration": recorded}
+        wanted = {"format": _RUN_FORMAT, "seed": seed, "configuration": recorded}
         manifest = read_json(folder / MANIFEST)
         if manifest is None:
             _begin(folder, {**wanted, "command": _program(command), "versions": versions(), "began": _now()}, copy)
@@ -499,7 +499,7 @@ def command_line(name: str, arguments: DataclassInstance, positional: str = "con
     return words
 
 
-def versions(names: Iterable[str] = SOFTWARE) -> dict[str, str]:
+def versions(names: Iterable[str] = _SOFTWARE) -> dict[str, str]:
     """The versions of the software that numbers depend on."""
     return {name: _version(name) for name in names}
 
@@ -537,9 +537,9 @@ def _installed(name: str) -> str:
 def _locked(folder: Path) -> Iterator[None]:
     if folder.is_file():
         raise FileError(folder, "is a file, but a run needs a folder. Name another with --output.")
-    with _writing(folder / LOCK):
+    with _writing(folder / _LOCK):
         folder.mkdir(parents=True, exist_ok=True)
-        file = AppendFile(folder / LOCK, new=False)
+        file = AppendFile(folder / _LOCK, new=False)
     with contextlib.closing(file):
         try:
             file.lock()
@@ -551,7 +551,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _begin(folder: Path, manifest: Mapping[str, object], copy: Path | None) -> None:
-    strangers = sorted(path.name for path in folder.iterdir() if path.name not in {LOCK, LOG, CONFIGURATION})
+    strangers = sorted(path.name for path in folder.iterdir() if path.name not in {_LOCK, LOG, CONFIGURATION})
     if strangers:
         raise FileError(folder, f"is no run, but has {strangers[0]} in it. Use a new or an empty folder.")
     with _writing(folder / MANIFEST):

@@ -32,10 +32,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import sys
-import threading
 import types
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,14 +43,16 @@ import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from nutmeg.base.installation import ON_COMPILED
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
-LOOK_PERIOD = 2.0
-"""Time between two looks whether anything is being compiled [s]."""
+_COUNTER = itertools.count(1)
+"""Counts the kernels that this process has compiled."""
 
 
 def _load_blas() -> None:
@@ -120,7 +121,7 @@ def for_each_world(one: Callable[..., None]) -> ForEachWorld:
 def numba_cuda() -> Any:  # noqa: ANN401 (a module)
     """`numba.cuda`, of the package numba-cuda."""
     if not hasattr(np, "row_stack"):
-        np.vstack = np.vstack  # type: ignore[attr-defined]  # numba-cuda 0.30 asks for it, numpy 2.5 has it no more
+        setattr(np, "row_stack", np.vstack)  # noqa: B010 (numba-cuda 0.30 asks for it, numpy 2.5 has it no more)
     from numba import cuda
 
     return cuda
@@ -147,33 +148,6 @@ def grid_of(one: Any) -> Any:  # noqa: ANN401 (compiled)
             one(n, count, *arrays)
 
     return cuda.jit(grid)
-
-
-def anything_compiled() -> bool:
-    """Whether this process has had to compile a kernel, instead of finding all of them on disk."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
-    found = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
-    return any(sum(one.stats.cache_misses.values()) for one in found)
-
-
-@contextmanager
-def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
-    """Tells a user who waits in this block for kernels to be compiled that this happens once, and how long it takes."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(LOOK_PERIOD):
-            if anything_compiled():
-                say("the first start compiles parts of the program, for a minute or two; later starts take seconds.")
-                return
-
-    watcher = threading.Thread(target=watch, name="compilation", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
 
 
 def _kept(function: Function, *, digest: str = "", **options: object) -> Function:
@@ -215,6 +189,9 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
         name = self._data_name(int.from_bytes(content[:8]))
         self._save_data(name, data)
         self._save_index({**self._load_index(), key: name})
+        count = next(_COUNTER)
+        for tell in ON_COMPILED:
+            tell(count)
 
 
 def _digest(function: Callable[..., Any]) -> str:

@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-MADV_DONTNEED = 4
+_MADV_DONTNEED = 4
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r-[x-]p) \S+ \S+ \d+ +/")
 """A line of /proc/self/smaps: a part of a file that can be read or run, but not written."""
 _CHANGED = re.compile(r"(?:Private_Dirty|Anonymous): +[1-9]")
@@ -36,7 +36,7 @@ def give_back_memory() -> None:
     maps = Path("/proc/self/smaps")
     if advise is not None and maps.exists():
         for start, end in _unchanged_parts(maps.read_text()):
-            advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_DONTNEED)
+            advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
 
 
 def _unchanged_parts(maps: str) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ import tyro
 
 from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import JsonOption
+from nutmeg.commands.options import Address, JsonOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
-MAX_PERCEPTS_WITHOUT_NUMBER = 25
+_MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
 that it refuses, and their robots stay where the next one is created."""
 
@@ -48,7 +48,7 @@ class Arguments(JsonOption):
     """How many players the team has."""
     numbers: str = ""
     """Which of them this command is: numbers separated by commas; all if left out."""
-    host: str = "127.0.0.1"
+    host: Address = "127.0.0.1"
     """Where the server is."""
     port: Annotated[int, Bounds(1, 65535)] = 3100
     """The server's port for agents."""
@@ -57,7 +57,7 @@ class Arguments(JsonOption):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
-    players = _players(arguments, chosen_numbers(arguments.numbers, arguments.players))
+    players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     where = (arguments.host, arguments.port)
     terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
     cycles = play_all(where, arguments.team, players, terminal.warn)
@@ -140,7 +140,7 @@ class _Newcomer:
             self.settled.set()
         if not self.settled.is_set():
             self._percepts += 1
-            self.refused = self._percepts > MAX_PERCEPTS_WITHOUT_NUMBER
+            self.refused = self._percepts > _MAX_PERCEPTS_WITHOUT_NUMBER
         if self.refused:
             raise _RefusedError
         return action
@@ -183,7 +183,7 @@ def _play(
         player.settled.set()
 
 
-def chosen_numbers(text: str, players: int) -> tuple[int, ...]:
+def _chosen_numbers(text: str, players: int) -> tuple[int, ...]:
     """Numbers from a text such as `1,2,3`; all of a team if it is empty."""
     from nutmeg.match.rules.book import MAX_PLAYERS
 

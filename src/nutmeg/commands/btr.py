@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 RECORDING, FILM = "best.nutmeg", "best.mp4"
 """Files of a run: the best controller in the last simulation, as a recording and as a video."""
-LOOK_EVERY = 2.0
+_LOOK_EVERY = 2.0
 """How often a laboratory's folder is looked into [s]."""
 
 
@@ -115,7 +115,7 @@ def _run(
                 on_generation=show.generation,
                 on_trial=show.trial,
                 on_iteration=show.iteration,
-                wait=lambda: time.sleep(LOOK_EVERY),
+                wait=lambda: time.sleep(_LOOK_EVERY),
                 say=show.terminal.say,
             ),
         )

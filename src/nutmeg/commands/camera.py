@@ -38,22 +38,22 @@ if TYPE_CHECKING:
     from nutmeg.sim.cameras import RobotCamera, SceneRenderer
     from nutmeg.view.terminal import Terminal
 
-ROBOT, TURNS = "seer", 3
-PLACE, OTHER, OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
+ROBOT, _TURNS = "seer", 3
+PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
 """Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
-SETTLING = 40
+_SETTLING = 40
 """Pictures that automatic exposure gets before the one that is shown."""
 
 
-VIEW_SPREAD = 0.5
+_VIEW_SPREAD = 0.5
 """How far the robot's place differs between the views of `fit-data` [m]."""
-HEADING_SPREAD = 0.35
+_HEADING_SPREAD = 0.35
 """How far its heading differs between them [rad]."""
-NECK_SHARE = 0.2
+_NECK_SHARE = 0.2
 """How far its neck turns between them, as a share of the joints' range."""
-BALL_AHEAD = (0.6, 1.6)
+_BALL_AHEAD = (0.6, 1.6)
 """How far ahead of the robot the ball lies [m]."""
-BALL_ASIDE = 0.35
+_BALL_ASIDE = 0.35
 """How far beside that it lies, as a share of the distance ahead."""
 
 
@@ -76,7 +76,7 @@ class CameraOptions(JsonOption):
     turn: Annotated[float, Bounds(-100, 100, "rad/s")] = 1.2
     """How fast the robot turns to the left [rad/s]."""
     field: str = "spl2025"
-    """The pitch."""
+    """The field on which the robot stands."""
     size: tuple[int, int] = (0, 0)
     """Width and height of the camera's picture, pixels; its own if 0."""
     seed: Seed = 0
@@ -212,7 +212,7 @@ class _Sight:
         work = partial(camera.develop, drawn[size].picture, velocity)
         if self.arguments.moments > 1:
             work = partial(camera.look, self.qpos, self.qvel)
-        for _ in range(SETTLING if camera.exposure is not None else 0):
+        for _ in range(_SETTLING if camera.exposure is not None else 0):
             work()
         picture, took = _quickest(work)
         label = f"+ {effects[-1]}" if effects else "pinhole"
@@ -247,7 +247,7 @@ def _quickest(work: Callable[[], Bytes]) -> tuple[Bytes, float]:
     start = time.perf_counter()
     first = work()
     times = [time.perf_counter() - start]
-    for _ in range(TURNS - 1):
+    for _ in range(_TURNS - 1):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
@@ -270,15 +270,15 @@ def _scene(arguments: CameraOptions) -> tuple[Scene, str]:
     """The pitch with the robot, an opponent and a ball, and the name of the camera in it."""
     from nutmeg.model import Placement, SceneSettings, assemble
 
-    camera = chosen_camera(arguments)
+    camera = _chosen_camera(arguments)
     robots = (
-        placed_robot(arguments, camera),
-        Placement(robot="nao-v6", name="other", pos=OTHER, heading=OTHER_HEADING, team="red"),
+        _placed_robot(arguments, camera),
+        Placement(robot="nao-v6", name="other", pos=OTHER, heading=_OTHER_HEADING, team="red"),
     )
     return assemble(SceneSettings(field=arguments.field, robots=robots)), f"{ROBOT}/{camera}"
 
 
-def chosen_camera(arguments: CameraOptions) -> str:
+def _chosen_camera(arguments: CameraOptions) -> str:
     """The camera that is meant, by its sensor's name."""
     from nutmeg.base.errors import UnknownNameError
     from nutmeg.model import load_robot
@@ -293,7 +293,7 @@ def chosen_camera(arguments: CameraOptions) -> str:
     return camera
 
 
-def placed_robot(arguments: CameraOptions, camera: str) -> Placement:
+def _placed_robot(arguments: CameraOptions, camera: str) -> Placement:
     """The robot at its place, with its identified body if there is one, and with automatic exposure if asked for."""
     from nutmeg.model import Placement
     from nutmeg.model.identified import placed_with_body
@@ -382,8 +382,8 @@ def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str,
     folder = arguments.output
     if (folder / PICTURES_FILE).exists():
         raise UsageError(f"{folder} has pictures already; name another folder with --output.")
-    camera = chosen_camera(arguments)
-    robot = placed_robot(arguments, camera)
+    camera = _chosen_camera(arguments)
+    robot = _placed_robot(arguments, camera)
     body = tuple(a for a in robot.adjustments if parse_target(a.target).family == "robot")
     settings = adjusted_cameras(load_robot(arguments.robot), robot.adjustments)[camera]
     place = _picture_scene(arguments, robot, camera)
@@ -424,7 +424,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
         field=arguments.field,
         lights=lights,
         shadows=arguments.shadows,
-        bystander=(Bystander(robot="nao-v6", pos=OTHER, heading=OTHER_HEADING, team="red"),),
+        bystander=(Bystander(robot="nao-v6", pos=OTHER, heading=_OTHER_HEADING, team="red"),),
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
     size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
@@ -455,15 +455,15 @@ def _view(
 
     from nutmeg.reality.logs.pictures import View
 
-    x, y = (float(p + VIEW_SPREAD * rng.uniform(-1, 1)) for p in PLACE)
-    heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + HEADING_SPREAD * rng.uniform(-1, 1))
-    ahead, beside = rng.uniform(*BALL_AHEAD), BALL_ASIDE * rng.uniform(-1, 1)
+    x, y = (float(p + _VIEW_SPREAD * rng.uniform(-1, 1)) for p in PLACE)
+    heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + _HEADING_SPREAD * rng.uniform(-1, 1))
+    ahead, beside = rng.uniform(*_BALL_AHEAD), _BALL_ASIDE * rng.uniform(-1, 1)
     along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     ball = np.array([x, y]) + ahead * (along + beside * across)
     angles = {}
     for joint in neck:
         low, high = table.limits[table.joints.index(joint)]
-        reach = NECK_SHARE * min(float(high - low), np.pi) / 2
+        reach = _NECK_SHARE * min(float(high - low), np.pi) / 2
         angles[joint] = round(float(np.clip(still[joint] + reach * rng.uniform(-1, 1), low, high)), 4)
     return View(
         files=tuple(f"view{number + 1}-{k + 1}.png" for k in range(arguments.repeats)),
@@ -484,7 +484,7 @@ def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...
 
     count = len(place.description.view)
     exposure: Exposure = initial_exposure(settings, count)
-    for _ in range(SETTLING):
+    for _ in range(_SETTLING):
         views = tuple(
             replace(view, exposure=float(time), gain=float(gain))
             for view, time, gain in zip(place.description.view, *exposure, strict=True)

@@ -23,7 +23,7 @@ from nutmeg.commands.options import JsonOption
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
-PACKAGES = ("mujoco-core", "numpy", "numba", "scipy", "pyarrow", "viser", "tyro", "rich", "matplotlib")
+_PACKAGES = ("mujoco-core", "numpy", "numba", "scipy", "pyarrow", "viser", "tyro", "rich", "matplotlib")
 EXTRAS = {
     "video": (("imageio-ffmpeg", "pyopengl"), "videos, pictures and robots' cameras"),
     "cluster": (("distributed",), "learning and identification on a Dask cluster"),
@@ -33,12 +33,12 @@ EXTRAS = {
     "gpu": (("mujoco-warp", "numba-cuda"), "thousands of worlds on a CUDA device"),
 }
 """Extras of the package: what they install, and what for."""
-INSTALL_RENDERER = {
+_INSTALL_RENDERER = {
     "egl": "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0",
     "osmesa": "apt-get install libosmesa6",
 }
-ENOUGH_DISK = 1e9
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_ENOUGH_DISK = 1e9
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Looks at everything and reports."""
     checks = [
         _python(),
-        *map(_package, PACKAGES),
+        *map(_package, _PACKAGES),
         *(_extra(*extra) for extra in EXTRAS.items()),
         _mujoco(),
         _browser(),
@@ -138,7 +138,7 @@ def _renderers() -> list[Check]:
             name=f"renderer {p.name}",
             ok=p.ok,
             detail=p.detail,
-            fix="" if p.ok or any_works else f"for pictures and videos: {INSTALL_RENDERER.get(p.name, '')}",
+            fix="" if p.ok or any_works else f"for pictures and videos: {_INSTALL_RENDERER.get(p.name, '')}",
             needed=False,
         )
         for p in probes
@@ -171,7 +171,7 @@ def _ffmpeg() -> Check:
 
 
 def _browser() -> Check:
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     if found:
         return Check(name="browser", ok=True, detail=found, needed=False)
     fix = "any browser on any machine shows the page; the tests drive Chromium: apt-get install chromium"
@@ -190,5 +190,5 @@ def _port(port: int) -> Check:
 
 def _disk() -> Check:
     free = shutil.disk_usage(".").free
-    fix = "" if free > ENOUGH_DISK else "make room: recordings and videos need some"
-    return Check(name="disk", ok=free > ENOUGH_DISK, detail=f"{free / 1e9:.1f} GB free here", fix=fix, needed=False)
+    fix = "" if free > _ENOUGH_DISK else "make room: recordings and videos need some"
+    return Check(name="disk", ok=free > _ENOUGH_DISK, detail=f"{free / 1e9:.1f} GB free here", fix=fix, needed=False)

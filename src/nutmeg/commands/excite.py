@@ -102,14 +102,14 @@ def _twin(arguments: Arguments) -> Twin:
     else:
         robot = TwinSettings(robot=arguments.robot, field="none")
     if arguments.parameters or not searched:
-        searched = dict(_searched(target) for target in arguments.parameters or DEFAULT_TARGETS)
+        searched = dict(_searched(target) for target in arguments.parameters or _DEFAULT_TARGETS)
     twin = Twin(robot, searched)
     if twin.table.root >= 0 and not robot.held:
         twin = Twin(dataclasses.replace(robot, held=True, height=STAND_HEIGHT, field="none"), searched)
     return twin
 
 
-DEFAULT_TARGETS = ("delay", "joint.*.friction", "joint.*.damping", "drives.*.stiffness", "mass.*")
+_DEFAULT_TARGETS = ("delay", "joint.*.friction", "joint.*.damping", "drives.*.stiffness", "mass.*")
 
 
 def _searched(target: str) -> tuple[str, Any]:

@@ -20,14 +20,14 @@ import tyro
 
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.settings import above
-from nutmeg.commands.options import JsonOption, Output
+from nutmeg.commands.options import BodyOptions, JsonOption, Output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(JsonOption):
+class Arguments(BodyOptions, JsonOption):
     """Options of `nutmeg export`."""
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT|RECORDING")]
@@ -40,18 +40,12 @@ class Arguments(JsonOption):
     """Field to put it on; none for the robot alone."""
     ball: str = "none"
     """Ball to add; empty for the field's own."""
-    type: str = ""
-    """One of the robot's types."""
     pose: str = "ready"
     """Pose it starts in."""
     physics: str = ""
     """Physics profile; empty for the robot's own."""
     visuals: bool = True
-    """Whether to include shapes that are only seen and collide with nothing."""
-    actuation: str = ""
-    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
-    body: Path | None = None
-    """An identified body (the params.toml of `nutmeg identify`)."""
+    """Include shapes that are only seen and collide with nothing."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -58,11 +58,11 @@ CHANGED = (
     "bodies",
 )
 """Options that stand for the settings of the same name."""
-MAX_TRIALS = 1000
+_MAX_TRIALS = 1000
 """Starts from which the learned walk is measured, at most."""
 AT_ONCE = 8
 """Candidates that one process simulates together."""
-REPORT_PERIOD = 10.0
+_REPORT_PERIOD = 10.0
 """The report of a search that goes on is at least this old before it is written again [s]."""
 
 
@@ -103,13 +103,13 @@ class Arguments(WorkerOptions, JsonOption):
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
     body: str | None = None
     """File of `nutmeg identify` (params.toml): the body that walks."""
-    randomise: bool | None = None
+    randomise: bool = False
     """Walk with bodies drawn from the joint distribution of the estimates in that file."""
     spread: Literal["estimate", "ranges"] | None = None
     """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
     bodies: int | None = None
     """With --randomise: how many bodies, 8 if left out; every candidate walks with each."""
-    trials: Annotated[int, Bounds(1, MAX_TRIALS)] = 20
+    trials: Annotated[int, Bounds(1, _MAX_TRIALS)] = 20
     """From how many starts the learned walk is measured in the end."""
     output: OptionalOutput = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
@@ -141,7 +141,8 @@ def _settings(arguments: Arguments) -> LearnSettings:
     from nutmeg.model.identified import read_body
 
     settings = LearnSettings() if arguments.config is None else read_learn(arguments.config)
-    given = {name: value for name in CHANGED if (value := getattr(arguments, name)) is not None}
+    asked = {name: getattr(arguments, name) for name in CHANGED}
+    given = {name: value for name, value in asked.items() if value is not None and value is not False}
     if arguments.body is not None and arguments.actuation is None:
         given["actuation"] = read_body(Path(arguments.body)).actuation or settings.actuation
     try:
@@ -229,7 +230,7 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
         def after(generation: LearnGeneration) -> None:
             nonlocal done, reported
             history.append(generation)
-            if time.monotonic() - reported >= REPORT_PERIOD:
+            if time.monotonic() - reported >= _REPORT_PERIOD:
                 _report_progress(history, learning, opened)
                 reported = time.monotonic()
             done = size * (generation.number + 1)

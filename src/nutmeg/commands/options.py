@@ -5,7 +5,8 @@
         field: str = "spl2011"
 
 A command's `Arguments` inherits the groups it needs, so that the same option has the same name, default and help text
-everywhere. Bounds of numbers are declared in the annotation; `nutmeg.cli` checks them before the command runs.
+everywhere; `group` is the heading in help texts. Bounds of numbers are declared in the annotation; `nutmeg.cli` checks
+them before the command runs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
 Port = Annotated[int, Bounds(0, 65535)]
 """A TCP port; 0 takes a free one."""
-Seconds = Annotated[float, Bounds(0, math.inf, without_high=True)]
-"""A finite time."""
+Address = Annotated[str, tyro.conf.arg(metavar="ADDRESS")]
+Seconds = Annotated[float, Bounds(0, math.inf, without_high=True), tyro.conf.arg(metavar="SECONDS")]
+"""A finite time in seconds."""
 Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """A file or folder to write, `-o` for short."""
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
@@ -51,7 +53,7 @@ def processors(threads: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def has_display() -> bool:
+def _has_display() -> bool:
     """Whether somebody sits at this machine who would see a browser that opens."""
     if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
         return False
@@ -62,30 +64,33 @@ def has_display() -> bool:
 class JsonOption:
     """The option of every command."""
 
+    group: ClassVar[str] = "for scripts"
     json: bool = False
-    """Print one JSON object as the last line."""
+    """Print one JSON object as the last line of the output."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
     """Where the web page of a command is."""
 
-    host: str = "127.0.0.1"
+    group: ClassVar[str] = "watching"
+    host: Address = "127.0.0.1"
     """Address to listen on; 0.0.0.0 lets other machines in."""
     port: Port = 8080
     """Port of the page; 0 takes a free one."""
-    open: bool = field(default_factory=has_display)
-    """Open the page in your browser; the default where there is a display and the output is a terminal."""
+    open: bool = field(default_factory=_has_display)
+    """Open the page in your browser. [default: --open where there is a display and the output is a terminal]"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions(PageOptions):
     """How a simulation is watched while it runs."""
 
+    group: ClassVar[str] = "watching"
     seconds: Seconds = 0.0
     """End by itself after so much simulated time; 0 goes on until Ctrl-C."""
     view: bool = True
-    """Whether to show the simulation on a web page; without it, the simulation only runs and is recorded."""
+    """Show the simulation on a web page; without it, the simulation only runs and is recorded."""
     record: Path | None = None
     """Keep the recording under this name."""
 
@@ -106,12 +111,26 @@ class WatchOptions(PageOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BodyOptions:
+    """Which body a robot has."""
+
+    group: ClassVar[str] = "body"
+    type: str = ""
+    """One of the robot's types."""
+    actuation: str = ""
+    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
+    body: Path | None = None
+    """An identified body (the params.toml of `nutmeg identify`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
     """Where candidates or games are simulated; the results are the same everywhere."""
 
+    group: ClassVar[str] = "processors"
     threads: Threads = 0
     """How many processors of this machine simulate; 0 takes all that there are."""
-    cluster: str = ""
+    cluster: Address = ""
     """Address of a Dask scheduler whose workers simulate instead, such as tcp://10.0.0.5:8786."""
 
 

@@ -22,7 +22,7 @@ class Arguments(JsonOption):
     """Options of `nutmeg pack`."""
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """The recording."""
+    """The folder of the recording."""
     output: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
     """The file to write."""
     overwrite: bool = False

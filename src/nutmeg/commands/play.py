@@ -1,10 +1,11 @@
 """Play a match in the browser: score, clock, cameras, what players see, believe and intend.
 
-In the physical world, robots have joints and motors, and teams are walks of the built-in team. In the behavioural
-world, robots have none: they walk, kick and fall by a few numbers, see through two cameras and decide ten times a
-second, so that a match is quickly played; teams are strategies, or a `decide` of your own, which plays in the physical
-world, too. At the end there is a report of one page, a replay that plays offline, and on request a video and the
-pictures of all robots' cameras. Ctrl-C ends the match; what was played is reported all the same.
+In the physical world, robots have joints and motors, and a team is a walk with which the built-in team plays. In the
+behavioural world, robots have no joints: they walk, kick and fall by a few numbers, see through two cameras and decide
+ten times a second, which is much faster to simulate; a team is a strategy. Your own `decide` function plays in both.
+
+At the end there are a report of one page and a replay that plays offline, and on request a video and the pictures of
+all robots' cameras. Ctrl-C ends the match; what was played is reported all the same.
 
 example: nutmeg play
          nutmeg play --left holonomic --right final --players 9 --fast
@@ -14,14 +15,17 @@ example: nutmeg play
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
-from nutmeg.base.interrupts import Starting, load_physics
+from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
 
@@ -40,65 +44,33 @@ if TYPE_CHECKING:
 BEHAVIOURAL = "behavioural"
 SHIRTS = ("Blue", "Red")
 """The titles of teams that nobody chose, by the colours of their shirts."""
-DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
-DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
+_DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
+_DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 ROBOT = "nao-spark"
 """The league's robot."""
-MAX_HALF = 1e5
+_MAX_HALF = 1e5
 """The longest half that can be asked for [s]."""
-KICK_OFF_WAIT = 3.0
+_KICK_OFF_WAIT = 3.0
 """From the first cycle of a half to its kick-off: players take their places [s]."""
-ANNOUNCED_EVENTS = ("goal", "half")
+_ANNOUNCED_EVENTS = ("goal", "half")
 """Kinds of events that are printed in the terminal."""
-REPLAY_FPS = (5.0, 10.0)
+_REPLAY_FPS = (5.0, 10.0)
 """Fewest and most moments per second of a replay."""
-REPLAY_MOMENTS = 3600
+_REPLAY_MOMENTS = 3600
 """Moments of a replay, as far as the frame rates allow it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(WatchOptions, JsonOption):
-    """Options of `nutmeg play`."""
+class FileOptions:
+    """Where the files of a match go."""
 
-    world: Literal["physical", "behavioural"] = "physical"
-    """Robots with joints and motors, or robots that move by a few numbers, for strategies."""
-    left: str = ""
-    """The left team, which also gets this name: a walk (by name or TOML file) with which the built-in team plays in the
-    physical world; or, in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide`. If left
-    out, final, or roles-pass in the behavioural world."""
-    right: str = ""
-    """The right team. If left out, holonomic, or attacker-keeper in the behavioural world."""
-    field: str = ""
-    """What is played on; sim3d, or spl2011 in the behavioural world, if left out."""
-    rules: str = ""
-    """The rule book: a name, or a TOML file; if left out, sim3d, or spl2011 in the behavioural world on pitches with
-    penalty marks."""
-    walk: str = "final"
-    """The walk of robots in the physical world whose team is a strategy or a `decide`."""
-    behaviour: str = "nao"
-    """What robots and ball of the behavioural world can do: a name, or a TOML file."""
-    eyes: str = ""
-    """What robots of the behavioural world see and hear with: a name, or a TOML file; what goes with the robots if left
-    out."""
-    images: bool = False
-    """Whether players of the behavioural world may ask for the pictures of their cameras (`percept.images`), which
-    takes some milliseconds each; needs a renderer (see nutmeg doctor)."""
-    players: Annotated[int, Bounds(1, 11)] = 4
-    """Players of each team, 1 to 11."""
-    half: Annotated[float, above(0, "s", up_to=MAX_HALF)] = 300.0
-    """Length of a half in seconds."""
-    seconds: Seconds = 0.0
-    """End after so much simulated time; 0 plays the whole match."""
-    swap_ends: bool = False
-    """Whether the teams change ends at half time."""
-    seed: Seed = 1
-    """Seed of everything random; the same seed gives the same match."""
-    fast: bool = False
-    """Play as fast as the computer can, instead of in real time."""
+    group: ClassVar[str] = "files"
     output: OptionalOutput = None
     """Folder for recording, report and replay; runs/match-N if left out."""
+    video: Path | None = None
+    """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
     record: Path | None = None
     """Keep the recording under this name instead of in the folder."""
     report: Path | None = None
@@ -106,16 +78,62 @@ class Arguments(WatchOptions, JsonOption):
     replay: Path | None = None
     """Write the replay under this name instead of in the folder."""
     make_replay: bool = True
-    """Whether to make a replay that plays offline."""
-    video: Path | None = None
-    """Make a video of the match, too: an MP4 file; needs a renderer (see nutmeg doctor)."""
+    """Make a replay: one HTML file that plays in any browser without Nutmeg."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehaviouralOptions:
+    """What only matches of the behavioural world have."""
+
+    group: ClassVar[str] = "with --world behavioural"
+    behaviour: str = "nao"
+    """What robots and ball can do: a name, or a TOML file."""
+    eyes: str = ""
+    """What robots see and hear with: a name, or a TOML file; if left out, what goes with the robots."""
+    images: bool = False
+    """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
+    a renderer (see nutmeg doctor)."""
     record_cameras: bool = False
-    """Write what both cameras of every robot see in the behavioural world into a folder `cameras`, with the truth in
-    frames.csv; needs a renderer (see nutmeg doctor)."""
+    """Write what both cameras of every robot see into a folder `cameras`, with the truth in frames.csv; needs a
+    renderer (see nutmeg doctor)."""
     camera_rate: Annotated[float, above(0, "Hz", up_to=10)] = 2.0
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
+    """Options of `nutmeg play`."""
+
+    left: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
+    """The left team, which also gets this name. In the physical world, a walk (a name or a TOML file) with which the
+    built-in team plays; in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide` for your
+    own player. [default: final; in the behavioural world roles-pass]"""
+    right: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
+    """The right team. [default: holonomic; in the behavioural world attacker-keeper]"""
+    players: Annotated[int, Bounds(1, 11)] = 4
+    """Players of each team, 1 to 11."""
+    world: Literal["physical", "behavioural"] = "physical"
+    """physical: robots with joints and motors. behavioural: robots that move by a few numbers, for strategies; much
+    faster."""
+    half: Annotated[float, above(0, "s", up_to=_MAX_HALF)] = 300.0
+    """Length of a half in seconds."""
+    seconds: Seconds = 0.0
+    """End after so much simulated time; 0 plays the whole match."""
+    fast: bool = False
+    """Play as fast as the computer can, instead of in real time."""
+    seed: Seed = 1
+    """Seed of everything random; the same seed gives the same match."""
+    field: str = ""
+    """The field. [default: sim3d; in the behavioural world spl2011]"""
+    rules: str = ""
+    """The rule book: a name, or a TOML file. [default: sim3d; in the behavioural world, on fields with penalty marks,
+    spl2011]"""
+    swap_ends: bool = False
+    """Let the teams change ends at half time."""
+    walk: str = "final"
+    """In the physical world, the walk of a team that is a strategy or a `decide`."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -130,9 +148,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    titles = dict(zip(team_names(*teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
+    titles = dict(zip(team_names(*_teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
     cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
-    aftermath = Aftermath(
+    aftermath = _Aftermath(
         files,
         command=command_of(arguments),
         seed=arguments.seed,
@@ -140,7 +158,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal=terminal,
         cameras=cameras,
     )
-    match = MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
+    match = _MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -150,7 +168,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         longest=10 * arguments.half + 3600.0,
         on_end=aftermath.write,
     )
-    with aftermath:
+    with files, aftermath:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
@@ -159,12 +177,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
 
 
-def teams_of(arguments: Arguments) -> tuple[str, str]:
+def _teams_of(arguments: Arguments) -> tuple[str, str]:
     """The teams as they were asked for, or those that are meant by nothing."""
-    return arguments.left or DEFAULT_LEFT[arguments.world], arguments.right or DEFAULT_RIGHT[arguments.world]
+    return arguments.left or _DEFAULT_LEFT[arguments.world], arguments.right or _DEFAULT_RIGHT[arguments.world]
 
 
-def field_of(arguments: Arguments) -> str:
+def _field_of(arguments: Arguments) -> str:
     """What is played on."""
     return arguments.field or DEFAULT_FIELD[arguments.world]
 
@@ -185,7 +203,7 @@ def _check_physical(arguments: Arguments) -> None:
     for option in ("record_cameras", "images"):
         if getattr(arguments, option):
             raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
-    for team in teams_of(arguments):
+    for team in _teams_of(arguments):
         _check_complete(team)
         if is_decider(team):
             read_decide(team)
@@ -197,7 +215,7 @@ def _check_behavioural(arguments: Arguments) -> None:
     from nutmeg.match.worlds.behavioural.eyes import load_eyes
     from nutmeg.match.worlds.behavioural.settings import load_behaviour
 
-    for team in teams_of(arguments):
+    for team in _teams_of(arguments):
         _check_complete(team)
         read_decide(team)
     load_behaviour(_named(arguments.behaviour))
@@ -211,13 +229,13 @@ def _check_complete(team: str) -> None:
         raise UsageError(f"{team} is a file; name the function in it that decides, too: {team}:decide.")
 
 
-def book_of(arguments: Arguments) -> str:
+def _book_of(arguments: Arguments) -> str:
     """The rule book that was asked for, or that of the world; the 3D simulation league's needs no penalty mark."""
     from nutmeg.model.field import load_field
 
     if arguments.rules:
         return arguments.rules
-    marked = load_field(field_of(arguments)).penalty_mark_distance > 0
+    marked = load_field(_field_of(arguments)).penalty_mark_distance > 0
     return DEFAULT_RULES[arguments.world] if marked else DEFAULT_RULES["physical"]
 
 
@@ -225,11 +243,11 @@ def rules_of(arguments: Arguments) -> Rules:
     """The rule book on the field."""
     from nutmeg.match.rules.book import rules_on
 
-    return rules_on(book_of(arguments), field_of(arguments)).with_match(
+    return rules_on(_book_of(arguments), _field_of(arguments)).with_match(
         players=arguments.players,
         half_length=arguments.half,
         automatic_kick_off=True,
-        wait_before_kick_off=KICK_OFF_WAIT,
+        wait_before_kick_off=_KICK_OFF_WAIT,
         swap_ends=arguments.swap_ends,
     )
 
@@ -251,12 +269,12 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
     from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
     from nutmeg.match.players.registry import read_decide
 
-    names, chosen = team_names(*teams_of(arguments)), teams_of(arguments)
+    names, chosen = team_names(*_teams_of(arguments)), _teams_of(arguments)
     game = BehaviourGame(
         rules_of(arguments),
         seed=arguments.seed,
         setup=BehaviourSetup(
-            field=field_of(arguments),
+            field=_field_of(arguments),
             settings=_named(arguments.behaviour),
             eyes=_named(arguments.eyes) if arguments.eyes else None,
         ),
@@ -274,7 +292,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
 def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
     from nutmeg.match.game import Game, PhysicalSetup
 
-    rules, (left, right) = rules_of(arguments), team_names(*teams_of(arguments))
+    rules, (left, right) = rules_of(arguments), team_names(*_teams_of(arguments))
     game = Game(
         rules,
         seed=arguments.seed,
@@ -282,10 +300,10 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         seats=2 * arguments.players,
-        setup=PhysicalSetup(field=field_of(arguments)),
+        setup=PhysicalSetup(field=_field_of(arguments)),
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
-    for name, team in zip((left, right), teams_of(arguments), strict=True):
+    for name, team in zip((left, right), _teams_of(arguments), strict=True):
         for number, player in enumerate(_bodies(arguments, name, team, rules), start=1):
             players[name, number] = player
     return game, players
@@ -297,7 +315,7 @@ def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterabl
     from nutmeg.match.players.registry import is_decider, read_decide
     from nutmeg.motion.walk.files import read_walk
 
-    field = field_of(arguments)
+    field = _field_of(arguments)
     if not is_decider(team):
         return make_team(team, arguments.players, team=name, field=field)
     walk = read_walk(arguments.walk)
@@ -327,14 +345,14 @@ def shown_names(arguments: Arguments) -> dict[str, list[str]]:
     kind = "strategy" if arguments.world == BEHAVIOURAL else "walk"
     shown = [
         ("", "") if chosen else (shirt, f"{kind}: {team}")
-        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, teams_of(arguments), strict=True)
+        for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, _teams_of(arguments), strict=True)
     ]
     return {"titles": [title for title, _ in shown], "subtitles": [subtitle for _, subtitle in shown]}
 
 
 def command_of(arguments: Arguments) -> str:
     """The command line that plays the same match."""
-    left, right = teams_of(arguments)
+    left, right = _teams_of(arguments)
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
     words += ["--field", arguments.field] if arguments.field else []
@@ -349,8 +367,8 @@ def command_of(arguments: Arguments) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
-    """Where everything of a match goes."""
+class Files(Closing):
+    """Where everything of a match goes. A folder that is still empty at the end of the `with` block is removed."""
 
     record: Path
     report: Path
@@ -358,6 +376,14 @@ class Files:
     video: Path | None
     cameras: Path
     """Folder for the pictures of robots' cameras, if somebody wants them."""
+    folder: Path | None
+    """The folder of the match, unless all files have names of their own."""
+
+    def close(self) -> None:
+        """Leaves no empty folder of a match that was interrupted before its recording began."""
+        if self.folder is not None:
+            with contextlib.suppress(OSError):  # it holds something
+                self.folder.rmdir()
 
     @classmethod
     def of(cls, arguments: Arguments) -> Files:
@@ -381,6 +407,7 @@ class Files:
             replay=replay,
             video=arguments.video,
             cameras=(folder if folder is not None else record.parent) / "cameras",
+            folder=folder,
         )
         files.check()
         return files
@@ -394,14 +421,14 @@ class Files:
             check_output(self.video, ".mp4")
 
 
-class MatchRun:
+class _MatchRun:
     """A match as something to watch: built when its recording begins, one cycle after the other until it is over.
 
     Args:
         build: makes the match, given the recording to make.
         terminal: where goals are told.
         titles: what teams are called there, by their names; a team without a title is called by its name.
-        begun: called when the recording has begun.
+        begun: called when the match goes on after its first cycle, and the page is there.
     """
 
     def __init__(
@@ -422,17 +449,15 @@ class MatchRun:
 
     def begin(self, path: Path) -> None:
         """Lets the teams join and plays the first cycle."""
-        from nutmeg.base.kernels import telling_compilation
-
-        with self._terminal.busy("the teams come onto the pitch"), telling_compilation(self._terminal.say):
+        with self._terminal.busy("the teams come onto the pitch"):
             self._driver = self._build(path)
             self._cycle(self._driver)
-        self._begun()
 
     def advance(self, seconds: float, clock: Clock) -> None:
         """Plays until the match is over, so much time has passed, or the clock ends it."""
         driver = self._driver
         assert driver is not None
+        self._begun()
         end = driver.game.time + seconds
         clock.start(driver.game.time)
         while not driver.game.over and driver.game.time < end - 1e-6:
@@ -464,7 +489,7 @@ class MatchRun:
         driver.cycle()
         for event in driver.game.events:
             self._counts[event.kind] += 1
-            if event.kind in ANNOUNCED_EVENTS:
+            if event.kind in _ANNOUNCED_EVENTS:
                 self._say(driver, event)
 
     def _say(self, driver: GameLoop, event: Event) -> None:
@@ -476,7 +501,7 @@ class MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class Aftermath:
+class _Aftermath:
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
@@ -509,11 +534,11 @@ class Aftermath:
         """Starts what is written while the match is played."""
         from nutmeg.view.pages.process import AftermathProcess
 
-        fewest, most = REPLAY_FPS
+        fewest, most = _REPLAY_FPS
         self._beside = AftermathProcess(
             self._files.record,
             replay=self._files.replay,
-            fps=min(max(REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
+            fps=min(max(_REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
             report=self._files.report,
             command=self._command,
             seed=self._seed,
@@ -544,8 +569,10 @@ class Aftermath:
         return self._written
 
     def _write_all(self, written: dict[str, object]) -> None:
-        if self._beside is not None:
-            self._finish_pages(self._beside, written)
+        if self._beside is None:  # a match of one cycle
+            self.begin()
+        assert self._beside is not None
+        self._finish_pages(self._beside, written)
         if self._files.video is not None:
             self._write_video(self._files.video, written)
         if self._cameras is not None:

@@ -29,7 +29,7 @@ class Arguments(PageOptions, JsonOption):
     """Options of `nutmeg replay`."""
 
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """The recording."""
+    """The recording to play: a folder, or one packed file."""
     plot: tuple[str, ...] = ()
     """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more
     can be added on the page."""

@@ -9,8 +9,11 @@ example: nutmeg robots
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import hashlib
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
-from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.commands.options import JsonOption, OptionalOutput, check_output, writing
 
 if TYPE_CHECKING:
@@ -45,9 +48,6 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Lists, or shows one."""
-    from nutmeg.model import load_robot, robot_names
-    from nutmeg.model.posing import robot_facts
-
     if arguments.picture is not None:
         check_output(arguments.picture, ".png")
     if arguments.describe:
@@ -55,16 +55,45 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.output is not None:
         raise UsageError("-o needs --describe: nutmeg robots --describe MODEL -o robot.toml.")
     if arguments.robot:
+        from nutmeg.model import load_robot
+
         return _show(load_robot(arguments.robot), arguments, terminal)
     if arguments.type or arguments.picture is not None:
         raise UsageError("--type and --picture need a robot: nutmeg robots nao-spark --type type1.")
-    rows = [robot_facts(load_robot(name)) for name in robot_names()]
+    rows = _all_facts()
     columns = ("robot", "mass [kg]", "height [m]", "joints", "motors", "sensors", "licence of the numbers")
-    shown = [(r.name, r.mass_kg, r.height_m, r.joints, r.motors, r.sensors, r.licence) for r in rows]
-    terminal.table("", columns, shown)
+    facts = ("name", "mass_kg", "height_m", "joints", "motors", "sensors", "licence")
+    terminal.table("", columns, [[row[fact] for fact in facts] for row in rows])
     for row in rows:
-        terminal.say(Text.assemble((row.name, "bold"), f": {row.source}"))
-    return {"robots": [dataclasses.asdict(row) for row in rows]}
+        terminal.say(Text.assemble((row["name"], "bold"), f": {row['source']}"))
+    return {"robots": rows}
+
+
+def _all_facts() -> list[dict[str, Any]]:
+    """The facts of every robot that comes with Nutmeg.
+
+    Compiling all models takes half a second, so the facts are kept in the user's cache folder. They count as long as no
+    file of the chapter `model` (data and code) and neither MuJoCo nor Nutmeg has changed.
+    """
+    import nutmeg
+    from nutmeg.base.journal import read_json, versions, write_json
+
+    files = sorted(path for path in (Path(nutmeg.__file__).parent / "model").rglob("*") if path.suffix != ".pyc")
+    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.is_file()]
+    made_from = hashlib.sha256(repr((versions(("nutmeg", "mujoco")), states)).encode()).hexdigest()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nutmeg" / "robots.json"
+    with contextlib.suppress(NutmegError, OSError):  # a cache that cannot be read is made again
+        kept = read_json(cache) or {}
+        if kept.get("made_from") == made_from:
+            return list(kept["robots"])
+    from nutmeg.model import load_robot, robot_names
+    from nutmeg.model.posing import robot_facts
+
+    rows = [dataclasses.asdict(robot_facts(load_robot(name))) for name in robot_names()]
+    with contextlib.suppress(NutmegError, OSError):  # nor does one have to be kept, on a disk that is full or read-only
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        write_json(cache, {"made_from": made_from, "robots": rows})
+    return rows
 
 
 def _describe(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 FIELD = "sim3d"
 """What is played on."""
-OWN_PLAYERS = 4
+_OWN_PLAYERS = 4
 """How many players a built-in team has if --players is left out."""
-TOED_SEATS = 14
+_TOED_SEATS = 14
 """Robots with toes that can play: the league allows a team seven of one type."""
-ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
-SYNC_PATIENCE = 60.0
+_ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
+_SYNC_PATIENCE = 60.0
 """How long a server that waits for its agents waits for one that hangs, unless --patience says otherwise [s]. Agents
 that load a network or compile code before their first answer take ten seconds and more on a busy machine."""
-TEAM_PATIENCE = 3.0
+_TEAM_PATIENCE = 3.0
 """How long the processes of built-in teams may take to end [s]."""
 
 
@@ -60,6 +60,7 @@ TEAM_PATIENCE = 3.0
 class MatchOptions(ServeOptions):
     """Options of all served matches, whatever their protocol."""
 
+    group: ClassVar[str] = "match and agents"
     agent_port: Port = 3100
     """TCP port for agents; 0 takes a free one."""
     monitor_port: Port = 3200
@@ -68,7 +69,7 @@ class MatchOptions(ServeOptions):
     """Begin the next cycle as soon as all agents have answered, at the latest after 20 ms."""
     sync: bool = False
     """Begin the next cycle when all agents have said (syn), however long that takes, also together with --fast."""
-    patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = SYNC_PATIENCE
+    patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = _SYNC_PATIENCE
     """With --sync: disconnect an agent that has not said (syn) for so long [s]; inf waits for ever."""
     players: int | None = None
     """Players of a team; as many as the rules allow if left out, and 4 of a built-in team."""
@@ -107,7 +108,7 @@ class Arguments(MatchOptions):
     """Let the built-in team play from the right."""
     seats: Annotated[int, Bounds(1, 22)] | None = None
     """Robots that can play at once; twice --players if left out. Each costs a little time even before it plays."""
-    toed_seats: Annotated[int, Bounds(0, TOED_SEATS)] | None = None
+    toed_seats: Annotated[int, Bounds(0, _TOED_SEATS)] | None = None
     """Robots with toes (type 4) that can play beside them; 14 if --seats is left out as well, else none."""
 
 
@@ -153,16 +154,12 @@ def serve_match(
 
             settings = _settings(arguments)
             game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
-            from nutmeg.base.kernels import anything_compiled
-
-            if anything_compiled():  # the first start on this machine
-                terminal.say("compiling what players need; later starts find it on disk.")
             rehearse_match()  # also what is found on disk has to be loaded, for which the compiler is needed
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report, protocol))
             shown = record if arguments.view else None
             page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
-            teams_here = stack.enter_context(TeamProcesses())
+            teams_here = stack.enter_context(_TeamProcesses())
             give_back_memory()
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
         sys.stdout.write("ready\n")
@@ -238,7 +235,7 @@ def rules_of(arguments: MatchOptions) -> Rules:
 
 
 def _own_players(arguments: MatchOptions) -> int:
-    return OWN_PLAYERS if arguments.players is None else arguments.players
+    return _OWN_PLAYERS if arguments.players is None else arguments.players
 
 
 def _teams(arguments: Arguments) -> tuple[str, str]:
@@ -275,7 +272,7 @@ def _game(
 
     plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
     if toed is None:
-        toed = TOED_SEATS if arguments.seats is None else 0
+        toed = _TOED_SEATS if arguments.seats is None else 0
     return Game(
         rules,
         seed=arguments.seed,
@@ -324,7 +321,7 @@ def _interrupt() -> None:
     raise KeyboardInterrupt
 
 
-class TeamProcesses(Closing):
+class _TeamProcesses(Closing):
     """Built-in teams that play on a server, each a process of its own that uses nothing but the protocol.
 
     They end when the server ends their connections, however that happens.
@@ -335,7 +332,7 @@ class TeamProcesses(Closing):
 
     def start(self, team: str, walk: str, players: int, server: Server) -> None:
         """Starts a team by its name and the name of its walk."""
-        host = "127.0.0.1" if server.settings.host == ALL_ADDRESSES else server.settings.host
+        host = "127.0.0.1" if server.settings.host == _ALL_ADDRESSES else server.settings.host
         command = [sys.executable, "-m", "nutmeg", "agents", team, "--walk", walk, "--players", str(players)]
         command += ["--host", host, "--port", str(server.agent_port)]
         # in a session of its own, so that Ctrl-C reaches the server first
@@ -350,7 +347,7 @@ class TeamProcesses(Closing):
             process.terminate()
         for process in self._teams:
             try:
-                process.wait(TEAM_PATIENCE)
+                process.wait(_TEAM_PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

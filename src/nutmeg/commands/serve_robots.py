@@ -43,10 +43,10 @@ Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
 NAO = "nao-v6"
 """The robot whose interface is LoLA."""
 DEFAULT_FIELD = "spl2025"
-DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
-ROBOTS_PER_ROW = 4
+_DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
+_ROBOTS_PER_ROW = 4
 MAX_ROBOTS = 20
-SCHEDULE_INTERVAL = 10.0
+_SCHEDULE_INTERVAL = 10.0
 """Time between two tables of `--show-schedule` [s]."""
 SCHEDULE_COLUMNS = {
     "task": "task",
@@ -67,7 +67,7 @@ class HostOptions(ServeOptions):
     """Options of hosted robots, whatever their protocol."""
 
     protocol: ClassVar[str]
-
+    group: ClassVar[str] = "robots and clients"
     robots: Annotated[int, Bounds(1, MAX_ROBOTS)] | None = None
     """How many robots; one, or as many as there are sockets, if left out."""
     field: str = ""
@@ -85,13 +85,13 @@ class HostOptions(ServeOptions):
     patience: Annotated[float, above(0, "s")] = 10.0
     """How long a client may be silent in lock-step before it is disconnected [s]."""
     noise: bool = True
-    """Whether sensors are noisy."""
+    """Add noise to what sensors measure."""
     seconds: Seconds = 0.0
     """End after so much simulated time; 0 goes on until it is ended."""
     show_schedule: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
-    """Whether cameras are drawn at all."""
+    """Draw what cameras see."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
         page = stack.enter_context(ServedPage(log, shown, host=arguments.host, port=arguments.port))
         page.show(_hands_on(host))
         if arguments.show_schedule:
-            host.every(SCHEDULE_INTERVAL, "show", lambda now: _log_schedule(host, log) if now else None)
+            host.every(_SCHEDULE_INTERVAL, "show", lambda now: _log_schedule(host, log) if now else None)
         terminal.say(_addresses(port))
         sys.stdout.write("ready\n")
         sys.stdout.flush()
@@ -283,12 +283,12 @@ def _naos(arguments: LolaArguments) -> tuple[Placement, ...]:
     from nutmeg.model.scene import Placement
 
     count = arguments.robots or max(1, len(arguments.socket))
-    middle = (min(count, ROBOTS_PER_ROW) - 1) / 2
+    middle = (min(count, _ROBOTS_PER_ROW) - 1) / 2
     return tuple(
         Placement(
             robot=NAO,
             name=f"{NAO}-{number + 1}",
-            pos=(-1.0 - number // ROBOTS_PER_ROW, number % ROBOTS_PER_ROW - middle),
+            pos=(-1.0 - number // _ROBOTS_PER_ROW, number % _ROBOTS_PER_ROW - middle),
             pose=arguments.pose or "ready",
             actuation=arguments.actuation or "servo",
             team="blue",
@@ -299,7 +299,7 @@ def _naos(arguments: LolaArguments) -> tuple[Placement, ...]:
 
 def _sockets(arguments: LolaArguments, count: int) -> list[Path]:
     """A path for each robot."""
-    given = list(arguments.socket) or [DEFAULT_SOCKET]
+    given = list(arguments.socket) or [_DEFAULT_SOCKET]
     if len(given) == 1:
         given += [given[0].with_name(f"{given[0].name}-{number}") for number in range(2, count + 1)]
     if len(given) != count:

@@ -13,13 +13,13 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
 from nutmeg.base.interrupts import Closing
-from nutmeg.commands.options import JsonOption, Port, Seed
+from nutmeg.commands.options import Address, JsonOption, Port, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from nutmeg.net.connection import Report
     from nutmeg.view.pages.process import Controls, ViewerProcess
 
-LINES_A_SECOND = 20
+_LINES_A_SECOND = 20
 """Lines a second that people can still read."""
-WAITING_LINES = 100
+_WAITING_LINES = 100
 """Lines that may wait to be written."""
-LOG_PATIENCE = 10.0
+_LOG_PATIENCE = 10.0
 """How long the end of a log waits for a slow reader [s]."""
-PAGE_PATIENCE = 3.0
+_PAGE_PATIENCE = 3.0
 """How long the page may take to end [s]."""
 
 
@@ -41,7 +41,8 @@ PAGE_PATIENCE = 3.0
 class ServeOptions(JsonOption):
     """Options of everything that is served."""
 
-    host: str = "127.0.0.1"
+    group: ClassVar[str] = "watching and recording"
+    host: Address = "127.0.0.1"
     """Address to listen on; 0.0.0.0 lets other machines in."""
     seed: Seed = 0
     """Seed of all noise."""
@@ -50,7 +51,7 @@ class ServeOptions(JsonOption):
     no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Make no recording; then there is no page either."""
     view: bool = True
-    """Whether to show what happens on a web page."""
+    """Show what happens on a web page."""
     port: Port = 8080
     """Port of the page; 0 takes a free one."""
 
@@ -118,6 +119,7 @@ class ServedPage(Closing):
             self._viewer = start_viewer_process(
                 self._record, host=self._host, port=self._port, live=True, controls=controls
             )
+            self._viewer.wait()
         except (NutmegError, OSError) as error:
             self._log.write(f"there is no page, the simulation goes on: {error}")
             return
@@ -127,7 +129,7 @@ class ServedPage(Closing):
     def close(self) -> None:
         """Ends the process of the page, also if it is still starting."""
         if self._thread is not None:
-            self._thread.join(PAGE_PATIENCE)  # a page that is still coming up ends with this process
+            self._thread.join(_PAGE_PATIENCE)  # a page that is still coming up ends with this process
         if self._viewer is not None:
             self._viewer.stop()
 
@@ -149,7 +151,7 @@ class ServerLog(Closing):
         self,
         write: Callable[[str], None],
         *,
-        a_second: int = LINES_A_SECOND,
+        a_second: int = _LINES_A_SECOND,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._write, self._a_second, self._clock = write, a_second, clock
@@ -165,7 +167,7 @@ class ServerLog(Closing):
         now = self._clock()
         if now - self._second >= 1.0:
             self._second, self._told = now, 0
-        if self._told >= self._a_second or self._lines.qsize() >= WAITING_LINES:
+        if self._told >= self._a_second or self._lines.qsize() >= _WAITING_LINES:
             self._left_out += 1
             return False
         self._told += 1
@@ -188,7 +190,7 @@ class ServerLog(Closing):
     def close(self) -> None:
         """Writes what still waits, unless nobody reads."""
         self._lines.put(None)
-        self._thread.join(LOG_PATIENCE)
+        self._thread.join(_LOG_PATIENCE)
 
     def _work(self) -> None:
         while (line := self._lines.get()) is not None:

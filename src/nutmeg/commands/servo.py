@@ -21,7 +21,7 @@ import tyro
 
 from nutmeg.base.errors import ModelError, UsageError
 from nutmeg.base.settings import Bounds, above
-from nutmeg.commands.options import JsonOption, Output, check_output, writing
+from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(JsonOption):
+class Arguments(BodyOptions, JsonOption):
     """Options of `nutmeg servo`."""
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
@@ -43,10 +43,6 @@ class Arguments(JsonOption):
     actuation: str = ""
     """ideal, servo, motoflex, or a TOML file; if left out, the body's or motoflex, with --against
     what the robot's bench.toml says."""
-    body: Path | None = None
-    """An identified body (the params.toml of `nutmeg identify`)."""
-    type: str = ""
-    """One of the robot's types."""
     output: Output = Path("servo.png")
     """The PNG file to write."""
     html: Path | None = None

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
-EXAMPLE_GAME = "striker,keeper,3"
-WIDEST = 6
+_EXAMPLE_GAME = "striker,keeper,3"
+_WIDEST = 6
 """Most teams of which the terminal shows all pairs; the report does so in any case."""
-ON_CLUSTER = 64
+_ON_CLUSTER = 64
 """Games that are handed to a cluster together."""
 
 
@@ -115,7 +115,7 @@ def _game_named(text: str) -> tuple[str, str, int]:
     home, _, rest = text.partition(",")
     away, _, number = rest.rpartition(",")
     if not home or not away or not number.strip().isdigit():
-        raise UsageError(f"--replay is {text!r}; give both teams and the number of the game, such as {EXAMPLE_GAME}.")
+        raise UsageError(f"--replay is {text!r}; give both teams and the number of the game, such as {_EXAMPLE_GAME}.")
     return home.strip(), away.strip(), int(number)
 
 
@@ -130,7 +130,7 @@ def _play(series: Series, opened: Run, arguments: Arguments, terminal: Terminal)
         threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, piece=series.piece, locked=True
     )
     threads = processors(arguments.threads)
-    at_once = ON_CLUSTER if arguments.cluster else 2 * threads if threads > 1 else 1
+    at_once = _ON_CLUSTER if arguments.cluster else 2 * threads if threads > 1 else 1
     try:
         with terminal.progress() as bar:
             task = bar.add_task("games", total=None)
@@ -190,7 +190,7 @@ def _report(series: Series, opened: Run, results: list[GameResult], seconds: flo
 def _show(table: Standings, terminal: Terminal) -> None:
     """The tables: everybody against everybody where that is not too wide, then each against all."""
     names = list(table.teams)
-    if len(names) <= WIDEST:
+    if len(names) <= _WIDEST:
         _show_pairs(table, names, terminal)
     every = [
         (

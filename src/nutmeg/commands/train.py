@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
     from nutmeg.view.terminal import Terminal
 
-CHECKPOINT, WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
+_CHECKPOINT, _WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
 """Files of a run: what training goes on from, the network alone, and a video of its walk."""
 
 
-LEARNING: dict[str, dict[str, Any]] = {
+_LEARNING: dict[str, dict[str, Any]] = {
     "walk": {},
     "get-up": {"discount": 0.995, "spread": 0.5},
     "kick": {"discount": 0.995, "spread": 0.3},
@@ -56,7 +56,7 @@ LEARNING: dict[str, dict[str, Any]] = {
 """What differs between tasks: motions end with what counts, and begin as something that nearly works."""
 
 
-MEASURES: dict[str, dict[str, str]] = {
+_MEASURES: dict[str, dict[str, str]] = {
     "walk": {
         "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
         "error": "By how much velocities are missed, as a share of the wanted ones and 0.25 m/s.",
@@ -77,7 +77,7 @@ class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
     task: tyro.conf.Positional[Literal["walk", "get-up", "kick"]] = "walk"
-    """What to learn."""
+    """What the network learns."""
     robot: str = "nao-spark"
     """Which robot: a name, or the path of a file or folder; get-ups and kicks are those of nao-spark."""
     type: str = ""
@@ -124,11 +124,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
-        ppo=PpoSettings(entropy=arguments.entropy, **LEARNING[arguments.task]),
+        ppo=PpoSettings(entropy=arguments.entropy, **_LEARNING[arguments.task]),
     )
     names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))
     folder = arguments.output or Path("runs") / "-".join(name for name in names if name)
-    first = None if arguments.start is None else _kept(arguments.start / CHECKPOINT)
+    first = None if arguments.start is None else _kept(arguments.start / _CHECKPOINT)
     try:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
     except ImportError as error:
@@ -143,8 +143,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         seed=settings.seed,
         configuration={**dataclasses.asdict(settings), "start": str(arguments.start or "")},
     ) as opened:
-        if (folder / CHECKPOINT).exists():
-            training.load(_kept(folder / CHECKPOINT))
+        if (folder / _CHECKPOINT).exists():
+            training.load(_kept(folder / _CHECKPOINT))
         elif first is not None:
             training.load(first, go_on=False)
         return _train(training, opened, arguments, terminal)
@@ -174,8 +174,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
             terminal.progress_line(f"iteration {found.number} of {arguments.iterations}: {said}")
 
     def keep(checkpoint: dict[str, Any]) -> None:
-        opened.write(CHECKPOINT, _packed(checkpoint))
-        opened.write(WEIGHTS, _packed(training.network()._asdict()))
+        opened.write(_CHECKPOINT, _packed(checkpoint))
+        opened.write(_WEIGHTS, _packed(training.network()._asdict()))
         for name, text in _files(training, opened).items():
             opened.write(name, text)
         lines = [json.dumps(line) for line in history]
@@ -193,7 +193,7 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
     walks = arguments.task == "walk"
     if walks and arguments.video and (video := _film(opened.folder, arguments.actuation, terminal)):
         _write_report(training.settings, opened, arguments, video)
-    files = [*_files(training, opened), WEIGHTS, "report.html"]
+    files = [*_files(training, opened), _WEIGHTS, "report.html"]
     if arguments.onnx:
         from nutmeg.motion.policy_onnx import write_onnx
 
@@ -228,13 +228,13 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
         command=opened.resume_command,
         cards=(
             Card(name="reward", value=number(last["reward"]), unit="each second"),
-            *(Card(name=name.replace("_", " "), value=number(last[name])) for name in MEASURES[settings.task]),
+            *(Card(name=name.replace("_", " "), value=number(last[name])) for name in _MEASURES[settings.task]),
             Card(name="level", value=f"{last['level']:.0%}", note="how hard the task is by now"),
             Card(name="time", value=duration(last["seconds"])),
         ),
         meanings={
             **{name: note for name, note in field_notes(Iteration).items() if name != "measures"},
-            **MEASURES[settings.task],
+            **_MEASURES[settings.task],
         },
         facts={
             "robot": f"{settings.robot} {settings.kind}",
@@ -309,7 +309,7 @@ def _walk_file(training: Training, opened: Run) -> str:
     settings, rewards = training.settings, training.task.rewards[0]
     ahead, aside, turn = (round(training.level * float(speed), 2) for speed in rewards.fastest)
     policy = PolicySettings(
-        weights={settings.kind or "plain": WEIGHTS},
+        weights={settings.kind or "plain": _WEIGHTS},
         fastest=(ahead, aside, turn),
         back=round(training.level * float(rewards.back), 2),
         gait=training.task.gait,

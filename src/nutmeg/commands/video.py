@@ -22,7 +22,7 @@ class Arguments(JsonOption):
     """Options of `nutmeg video`."""
 
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
-    """The recording."""
+    """The recording to film."""
     output: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT.mp4")]
     """The MP4 file to write."""
     camera: str = "broadcast"

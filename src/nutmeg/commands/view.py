@@ -12,20 +12,19 @@ example: nutmeg view nao-v6 --field spl2011
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from nutmeg.base.interrupts import Starting, load_physics
-from nutmeg.commands.options import JsonOption, WatchOptions
+from nutmeg.commands.options import BodyOptions, JsonOption, WatchOptions
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(WatchOptions, JsonOption):
+class Arguments(BodyOptions, WatchOptions, JsonOption):
     """Options of `nutmeg view`."""
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
@@ -34,25 +33,20 @@ class Arguments(WatchOptions, JsonOption):
     """Field to put it on."""
     ball: str = ""
     """Ball; empty for the field's own, none for no ball."""
-    type: str = ""
-    """One of the robot's types."""
     pose: str = "ready"
     """Pose it stands in."""
     team: str = "blue"
-    """Team colour."""
-    actuation: str = ""
-    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
-    body: Path | None = None
-    """An identified body (the params.toml of `nutmeg identify`)."""
+    """Colour of its shirt, such as blue or red."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
     with Starting():
         load_physics()
-        from nutmeg.commands.view_handling import Handling, overlaps_at_rest
+        from nutmeg.commands.view_handling import Handling
         from nutmeg.model import Placement, SceneSettings, assemble
         from nutmeg.model.identified import placed_with_body
+        from nutmeg.model.posing import overlap_advice, overlaps
         from nutmeg.sim import Worlds
         from nutmeg.sim.sensing import Sensing
         from nutmeg.view.live import watch
@@ -63,11 +57,12 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     )
     placement = placed_with_body(plain, arguments.body, actuation=arguments.actuation)
     scene = assemble(SceneSettings(field=arguments.field, ball=arguments.ball, robots=(placement,)))
-    overlaps = overlaps_at_rest(scene)
-    for overlap in overlaps:
-        terminal.warn(f"collision shapes are inside each other at rest: {overlap}.")
+    name = scene.robots[0].name
+    found = overlaps(scene, name)
+    if found:
+        terminal.warn(f"{name}: {overlap_advice(found)}")
     worlds, inbox = Worlds(scene), Inbox()
-    handling, name = Handling(worlds, inbox), scene.robots[0].name
-    how = arguments.watching(name, inbox=inbox, bench=handling.offer(overlaps), paced=True)
+    handling, pairs = Handling(worlds, inbox), tuple(map(str, found))
+    how = arguments.watching(name, inbox=inbox, bench=handling.offer(pairs), paced=True)
     told = watch(worlds, handling, how, terminal, senses=(Sensing(worlds, name),))
-    return {**told, "overlaps": list(overlaps)}
+    return {**told, "overlaps": list(pairs)}

@@ -1,7 +1,7 @@
 """A robot whose joints somebody moves from the page of `nutmeg view`.
 
     handling = Handling(worlds, inbox)
-    watch(worlds, handling, Watching(bench=handling.offer(overlaps_at_rest(scene)), inbox=inbox), terminal)
+    watch(worlds, handling, Watching(bench=handling.offer(), inbox=inbox), terminal)
 
 Joints stay where they were put. Poses, pushes and restarts are events of the recording.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from nutmeg.model.posing import pose_angles
@@ -19,16 +18,13 @@ from nutmeg.view.pages.workbench import Bench
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nutmeg.model.scene import Scene
     from nutmeg.sim.worlds import Worlds
     from nutmeg.view.pages.orders import Inbox, Order
 
 PUSH_TIME = 0.1
 """Duration of a push [s]."""
-ANGLE_GAIN = 10.0
+_ANGLE_GAIN = 10.0
 """Speed that is commanded for each radian that a joint with a velocity drive is away from its slider [1/s]."""
-OVERLAP_TOLERANCE = 2e-4
-"""Shapes that are less deep inside each other at rest touch, as feet do that stand side by side [m]."""
 
 
 class Handling:
@@ -68,7 +64,7 @@ class Handling:
             self._pushed_until = 0.0
         angles = self._robot.angles[0, self._robot.table.motor_joints]
         # A velocity drive gets a speed towards the angle on its slider; a position drive gets the angle itself.
-        command = np.where(self._rates, ANGLE_GAIN * (self._wanted - angles), self._wanted)
+        command = np.where(self._rates, _ANGLE_GAIN * (self._wanted - angles), self._wanted)
         torque = np.array([drive == "torque" for drive in self._robot.table.drives], dtype=bool)
         self._robot.command = np.where(torque, self._robot.command, command)
 
@@ -90,21 +86,3 @@ class Handling:
             self._worlds.reset()
             self._wanted = self._robot.start.copy()
             yield "restart", {"robot": table.name, "text": "put back to the start"}
-
-
-def overlaps_at_rest(scene: Scene) -> tuple[str, ...]:
-    """The pairs of bodies of one robot whose colliding shapes are inside each other at the start, and how deep.
-
-    Pairs that the engine never lets collide (neighbours in the body, pairs that a robot excludes) do not count.
-    """
-    data = mujoco.MjData(scene.model)
-    data.qpos[:] = scene.start
-    mujoco.mj_fwdPosition(scene.model, data)
-    deepest: dict[tuple[str, str], float] = {}
-    for contact in data.contact:
-        bodies = [scene.model.body(scene.model.geom_bodyid[geom]) for geom in contact.geom]
-        things = {body.name.partition("/")[0] for body in bodies}
-        if len(things) == 1 and all("/" in body.name for body in bodies) and contact.dist < -OVERLAP_TOLERANCE:
-            one, other = sorted(body.name.partition("/")[2] for body in bodies)
-            deepest[one, other] = min(deepest.get((one, other), 0.0), float(contact.dist))
-    return tuple(f"{one} and {other} by {-1000 * depth:.1f} mm" for (one, other), depth in sorted(deepest.items()))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.view.terminal import Terminal
 
-BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
+_BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot"}
 """The walk of each robot that is meant when none is named; other robots have one of their own name."""
 
 
@@ -47,7 +47,7 @@ class LearnedWalk:
         """The walk, for this robot."""
         from nutmeg.motion.walk.files import read_walk
 
-        return read_walk(self.params or BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
+        return read_walk(self.params or _BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,8 @@ def _drive(arguments: DriveArguments, terminal: Terminal) -> dict[str, Any]:
     if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
         terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")
     how = arguments.watching(walk.name or "walk", drive=driver.offer(), inbox=inbox)
-    terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
+    if arguments.view:
+        terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
     return watch(worlds, driver, how, terminal)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HOLD_TIMEOUT = 0.6
 """A held key that is not heard of for so long was let go, or its page has vanished [s]."""
-NOTICE_INTERVAL = 1.0
+_NOTICE_INTERVAL = 1.0
 """Reasons why something was ignored are told at most this often [s]."""
 FLOOR_EDGE = 9.5
 """How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
@@ -57,7 +57,7 @@ class Driver:
         self._shares: Triple = STANDING
         self._heard = 0.0
         self._down = False
-        self._told = -NOTICE_INTERVAL
+        self._told = -_NOTICE_INTERVAL
 
     def offer(self) -> Drive:
         """What the page may drive."""
@@ -143,7 +143,7 @@ class Driver:
 
     def _excuse(self, time: float) -> Iterator[Event]:
         """Why something was ignored; a flood of nonsense makes one event a second."""
-        if time - self._told < NOTICE_INTERVAL:
+        if time - self._told < _NOTICE_INTERVAL:
             return
         reasons = self._inbox.refused()
         if reasons:

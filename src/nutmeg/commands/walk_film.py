@@ -37,9 +37,9 @@ WALK_PLAN = (
     ("stop", (0.0, 0.0), 1.0),
 )
 """What is filmed: a name, a direction as the robot sees it (None turns on the spot), and how long [s]."""
-SIZE, FPS = (640, 360), 20.0
+SIZE, _FPS = (640, 360), 20.0
 """Width and height in pixels, pictures a second."""
-FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
+_FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""
 FILMED_AFTER_FALL = 1.5
 """How long a robot that fell is filmed [s]."""
@@ -68,10 +68,10 @@ def film_walk(
         return video(
             recording,
             out,
-            fps=FPS,
+            fps=_FPS,
             size=size,
             camera=f"follow:{ROBOT_NAME}",
-            quality=FILM_QUALITY,
+            quality=_FILM_QUALITY,
             on_progress=on_progress,
         )
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 FALLEN = 0.5
 """A robot whose uprightness is below this has fallen."""
-ACT = 14.0
+_ACT = 14.0
 """Seconds between two pushes."""
 PUSH = (4.0, 0.12, 45.0)
 """When in each act, for how long [s] and how hard [N] the Nao is pushed."""
-BACK_UP = 11.0
+_BACK_UP = 11.0
 """When in each act the fallen Nao is put on its feet again."""
 
 
@@ -47,7 +47,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         from nutmeg.view.live import watch
 
         worlds = Worlds(assemble(zoo(arguments.field)))
-    return watch(worlds, Zoo(worlds), arguments.watching("zoo"), terminal)
+    return watch(worlds, _Zoo(worlds), arguments.watching("zoo"), terminal)
 
 
 def zoo(field: str = "spl2011") -> SceneSettings:
@@ -69,7 +69,7 @@ def zoo(field: str = "spl2011") -> SceneSettings:
     )
 
 
-class Zoo:
+class _Zoo:
     """What everybody does."""
 
     def __init__(self, worlds: Worlds) -> None:
@@ -103,7 +103,7 @@ class Zoo:
         yield from self._roll(time)
 
     def _push(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
-        faller, act = self._worlds.robot("faller"), math.fmod(time, ACT)
+        faller, act = self._worlds.robot("faller"), math.fmod(time, _ACT)
         start, length, force = PUSH
         pushing = start <= act < start + length
         if pushing and abs(act - start) < 1e-6:
@@ -113,7 +113,7 @@ class Zoo:
         if down and not self._down:
             yield "fall", {"robot": "faller", "text": "faller falls"}
         self._down = down
-        if abs(act - BACK_UP) < 1e-6 and down:
+        if abs(act - _BACK_UP) < 1e-6 and down:
             x, y = (float(v) for v in self._worlds.scene.start[faller.table.root : faller.table.root + 2])
             faller.activate(x, y, -1.9)
             yield "stand", {"robot": "faller", "text": "faller is put on its feet"}
@@ -121,7 +121,7 @@ class Zoo:
     def _roll(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
         """Kicks the ball off at the start of every act, and brings the ant home before it leaves the carpet."""
         worlds = self._worlds
-        if math.fmod(time, ACT) < 1e-6:
+        if math.fmod(time, _ACT) < 1e-6:
             worlds.put_ball((*worlds.scene.settings.ball_pos,), self._ball_speed)
             yield "kick", {"text": "the ball rolls"}
         ant = worlds.robot("ant")

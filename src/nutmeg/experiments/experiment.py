@@ -354,7 +354,7 @@ class ListedGoal:
 
     what: str
     at: str
-    """Where its number is in the answer: keys and indices between dots; `*` is all of them, of which the worst counts."""
+    """Where its number is in the answer: keys and indices between dots; `*` is all of them, and the worst counts."""
     least: float | None = None
     most: float | None = None
 
@@ -402,10 +402,9 @@ class Listed:
         """What is not as listed in an answer of the quick version: goals that are missed, or no longer missed."""
         goals = {goal["what"]: goal for goal in answer["goals"]}
         found = [goal["sentence"] for what, goal in goals.items() if not goal["met"] and what not in self.known_misses]
-        for what in self.known_misses:
-            if what not in goals or goals[what]["met"]:
-                found.append(f"{what}: listed as a known miss, but it is not missed. Take it out of the list.")
-        return found
+        reached = [what for what in self.known_misses if what not in goals or goals[what]["met"]]
+        sentence = "listed as a known miss, but it is not missed. Take it out of the list."
+        return [*found, *(f"{what}: {sentence}" for what in reached)]
 
 
 @dataclass(frozen=True, kw_only=True)

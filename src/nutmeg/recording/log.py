@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LOG_SUFFIXES = (".csv", ".csv.gz", ".parquet", ".nutmeg")
 """Endings of files that can be opened as a log."""
-CHANNEL_UNITS = {"angles": "rad", "pose": "m"}
+_CHANNEL_UNITS = {"angles": "rad", "pose": "m"}
 """Units of channels with the names that simulations use, in files that state no units."""
 
 
@@ -129,7 +129,7 @@ def _parquet_log(path: Path) -> Log:
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         raise FileError(path, f"is not a Parquet table of numbers: {error}.") from None
     channels = [
-        Channel(name=name, labels=_labels(group), unit=CHANNEL_UNITS.get(name, "")) for name, group in groups.items()
+        Channel(name=name, labels=_labels(group), unit=_CHANNEL_UNITS.get(name, "")) for name, group in groups.items()
     ]
     return log_in_memory(path, channels, values["time"], np.stack([values[c] for c in columns], axis=-1), ())
 
@@ -166,7 +166,7 @@ def plain_map(path: Path) -> CsvMap:
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise FileError(path, f"cannot be read as CSV: {error}.") from None
     channels = tuple(
-        CsvChannel(name=name, columns=tuple(group), labels=_labels(group), unit=CHANNEL_UNITS.get(name, ""))
+        CsvChannel(name=name, columns=tuple(group), labels=_labels(group), unit=_CHANNEL_UNITS.get(name, ""))
         for name, group in _grouped(path, names).items()
     )
     return CsvMap(time=CsvTime(column="time"), channels=channels)

@@ -131,7 +131,7 @@ class Recording:
     """The rows and events of a recording."""
 
     def __init__(self, store: Store) -> None:
-        """Use `open`."""
+        """Use `Recording.open` instead."""
         self.path = store.path
         self._store = store
         text = store.read(MANIFEST)

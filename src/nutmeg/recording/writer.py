@@ -40,7 +40,7 @@ class RecordingWriter:
     """Appends rows and events to a new recording; a context manager."""
 
     def __init__(self, path: Path, manifest: Manifest, layout: Layout, rows_per_chunk: int) -> None:
-        """Use `create`."""
+        """Use `RecordingWriter.create` instead."""
         chunks.load_parquet()  # now, and not when the first chunk is full and a cycle waits for it
         self.path, self.manifest = path, manifest
         self._layout = layout

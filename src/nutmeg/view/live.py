@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.terminal import Terminal
 
-MAX_DURATION = 3600.0
+_MAX_DURATION = 3600.0
 """A run without an end stops simulating after this time; the viewer goes on [s]."""
 UNPACED_SPEED = 1000.0
 """A pace that no computer keeps."""
@@ -95,7 +95,7 @@ class Watching:
     """Simulated seconds per second."""
     paced: bool = False
     """Whether the page may pause the run and change its pace."""
-    longest: float = MAX_DURATION
+    longest: float = _MAX_DURATION
     """A run whose `seconds` are not given stops simulating after this time; the page stays until Ctrl-C [s]."""
     on_end: Callable[[], object] | None = None
     """Called when the run has ended by itself and its recording is finished, while the page may still be open."""
@@ -139,7 +139,7 @@ class PageClock(RealTime):
         return goes_on
 
 
-class WorldsRun:
+class _WorldsRun:
     """Worlds and the director that commands them; world 0 is recorded, with what `senses` measure."""
 
     def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0, senses: Sequence[Sensing] = ()) -> None:
@@ -181,7 +181,7 @@ def watch(
     worlds: Worlds, director: Director, how: Watching, terminal: Terminal, *, senses: Sequence[Sensing] = ()
 ) -> dict[str, object]:
     """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
-    return watch_run(WorldsRun(worlds, director, seed=how.seed, senses=senses), how, terminal)
+    return watch_run(_WorldsRun(worlds, director, seed=how.seed, senses=senses), how, terminal)
 
 
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
@@ -197,8 +197,10 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
         viewer, begun = None, False
         try:
             with Starting():
+                viewer = _viewer(path, how, clock) if how.page else None  # first: it loads while the world is built
                 run.begin(path)
-                viewer = _viewer(path, how, clock) if how.page else None
+                if viewer is not None:
+                    viewer.wait()
             begun = True
             if viewer is not None:
                 terminal.say(Text.assemble((viewer.url, "bold"), "  (Ctrl-C ends)"))

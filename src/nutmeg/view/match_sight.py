@@ -107,20 +107,20 @@ def _head(model: Any, robot: str) -> int:  # noqa: ANN401
 
 # ---- the behavioural world
 
-GROUND_VIEW_RANGE = 4.0
+_GROUND_VIEW_RANGE = 4.0
 """The ground that the cameras show is drawn up to this distance, m."""
-SIGHT_COLOURS = {
+_SIGHT_COLOURS = {
     ObjectKind.BALL: (255, 120, 0),
     ObjectKind.MATE: (40, 220, 120),
     ObjectKind.OPPONENT: (230, 60, 90),
     ObjectKind.ROBOT: (160, 160, 160),
 }
-LANDMARK_COLOUR = (255, 255, 255)
+_LANDMARK_COLOUR = (255, 255, 255)
 """Colours of observed objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class EyesView:
+class _EyesView:
     """What a player of the behavioural world observes."""
 
     words: str
@@ -144,7 +144,7 @@ class BehaviourSight:
         self.match = RecordedMatch(recording)
         self._cameras: Cameras | None = None
 
-    def look(self, robot: str, row: int) -> EyesView | None:
+    def look(self, robot: str, row: int) -> _EyesView | None:
         """What a robot observes; None if it does not play."""
         state, slot = self.match.state(row), self.match.slot(robot, row)
         if not state.present[0, slot]:
@@ -156,11 +156,11 @@ class BehaviourSight:
             (x + thing.distance * math.cos(way), y + thing.distance * math.sin(way))
             for thing, way in zip(things, turned, strict=True)
         ]
-        return EyesView(
-            words=sight_in_words(things),
+        return _EyesView(
+            words=_sight_in_words(things),
             edges=self._edges(state, slot),
             places=np.array(places, float).reshape(-1, 2),
-            colours=np.array([SIGHT_COLOURS.get(thing.kind, LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
+            colours=np.array([_SIGHT_COLOURS.get(thing.kind, _LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
                 -1, 3
             ),
         )
@@ -172,7 +172,7 @@ class BehaviourSight:
         lines = []
         for which in CAMERA_NAMES:
             pose, head = state.pose[0, slot], state.head[0, slot]
-            corners = ground_view(self.match.eyes.cameras, which, pose=pose, head=head, farthest=GROUND_VIEW_RANGE)
+            corners = ground_view(self.match.eyes.cameras, which, pose=pose, head=head, farthest=_GROUND_VIEW_RANGE)
             lines.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
         return np.concatenate(lines)
 
@@ -190,7 +190,7 @@ class BehaviourSight:
             self._cameras = None
 
 
-def sight_in_words(things: tuple[Sighting, ...]) -> str:
+def _sight_in_words(things: tuple[Sighting, ...]) -> str:
     """An observation in one line."""
     kinds = [thing.kind for thing in things]
     robots = [
@@ -198,7 +198,7 @@ def sight_in_words(things: tuple[Sighting, ...]) -> str:
         for kind, name in ((ObjectKind.MATE, "own"), (ObjectKind.OPPONENT, "opponent"), (ObjectKind.ROBOT, "unknown"))
         if kind in kinds
     ]
-    marks = sum(kind not in SIGHT_COLOURS for kind in kinds)
+    marks = sum(kind not in _SIGHT_COLOURS for kind in kinds)
     words = ["the ball"] if ObjectKind.BALL in kinds else []
     words += [", ".join(robots)] if robots else []
     words += [f"{marks} landmark{'s' if marks != 1 else ''}"] if marks else []

@@ -11,16 +11,18 @@ Team 0 is the one that began on the left, also after a change of ends; the names
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from nutmeg.match.recording import STATE_LABELS
-from nutmeg.match.rules.book import Foul
-from nutmeg.match.rules.play_modes import PlayMode, side_of
-from nutmeg.view.shots import ShotFinder
+from nutmeg.match.rules.book import MAX_PLAYERS, Foul, load_rules
+from nutmeg.match.rules.play_modes import LIVE, PlayMode, side_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.recording import Recording
 
 TEAM_COLOURS = ("#1a59d9", "#d9261f")
@@ -38,12 +40,12 @@ EVENT_SIGNS = {
 }
 """The kinds of events that are listed, and their signs."""
 HALF_NAMES = {1: "1st half", 2: "2nd half", 3: "extra time, 1st half", 4: "extra time, 2nd half", 5: "shoot-out"}
-MODE_NAMES = {
+_MODE_NAMES = {
     PlayMode.BEFORE_KICK_OFF: "before kick-off",
     PlayMode.PLAY_ON: "play on",
     PlayMode.GAME_OVER: "full time",
 }
-SIDED_MODE_NAMES = {
+_SIDED_MODE_NAMES = {
     "KICK_OFF": "kick-off",
     "KICK_IN": "kick-in",
     "CORNER_KICK": "corner kick",
@@ -54,6 +56,19 @@ SIDED_MODE_NAMES = {
     "DIRECT_FREE_KICK": "direct free kick",
     "PASS": "pass mode",
 }
+
+SHOT_SPEED = 1.0
+"""The speed of the ball from which on a shot counts [m/s]."""
+SHOT_BESIDE = 0.5
+"""How far beside the goal a shot may aim [m]."""
+SHOT_TIME = 4.0
+"""A shot reaches the goal line within this time at its present speed [s]."""
+_SHOT_PAUSE = 2.0
+"""Two shots of a team are at least this far apart [s]."""
+_SPEED_ROWS = 5
+"""Rows over which the ball's velocity is measured."""
+_SHOT_ROWS_PER_READ = 20000
+"""Rows that are searched for shots at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +169,9 @@ class MatchStory:
 
     def mode_text(self, moment: Moment) -> str:
         """The play mode, with the name of the team that it favours."""
-        if moment.mode in MODE_NAMES:
-            return MODE_NAMES[moment.mode]
-        kind = SIDED_MODE_NAMES[moment.mode.name.rsplit("_", 1)[0]]
+        if moment.mode in _MODE_NAMES:
+            return _MODE_NAMES[moment.mode]
+        kind = _SIDED_MODE_NAMES[moment.mode.name.rsplit("_", 1)[0]]
         assert moment.favoured is not None
         return f"{kind} {self.teams[moment.favoured]}"
 
@@ -256,3 +271,72 @@ def _pair(texts: object) -> tuple[str, str]:
     if not isinstance(texts, list) or len(texts) != 2:
         return "", ""
     return str(texts[0]), str(texts[1])
+
+
+class Shot(NamedTuple):
+    """A shot, found from the path of the ball: nobody records it as such.
+
+    A shot is a ball faster than `SHOT_SPEED` on its way into the goal, or a little beside it, that is nearer than
+    `SHOT_TIME` at its present speed. It belongs to the player that touched the ball last, and aims at the other goal.
+    """
+
+    time: float  # when it began, in the recording [s]
+    clock: float  # game time then [s]
+    team: int  # 0 for the team that began on the left, else 1
+    number: int  # shirt number of the player
+    place: tuple[float, float]  # where the ball was, as if the teams had never changed ends [m]
+
+
+class ShotFinder:
+    """Finds the shots of a recording, which may still grow."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._pitch = load_rules(str(recording.manifest.config.get("rules", "sim3d"))).pitch
+        self._read = 0
+        self._last, self._team = -np.inf, -1
+        """The last moment of the last shot, and its team."""
+
+    def take(self) -> list[Shot]:
+        """The shots that began in the rows since the last call."""
+        found: list[Shot] = []
+        while self._read < len(self._recording):
+            end = min(self._read + _SHOT_ROWS_PER_READ, len(self._recording))
+            first = max(self._read - _SPEED_ROWS, 0)
+            if end - first > _SPEED_ROWS:
+                found += self._found(first, end)
+            self._read = end
+        return found
+
+    def _found(self, first: int, end: int) -> list[Shot]:
+        state = self._recording.read("game.state", first, end)
+        columns = {name: state[:, i] for i, name in enumerate(STATE_LABELS)}
+        times = np.asarray(self._recording.times)[first:end]
+        turn = np.where(columns["swapped"] > 0, -1.0, 1.0)
+        ball = self._recording.read("ball.pose", first, end)[:, :2] * turn[:, None]
+        live = np.isin(columns["mode"], [float(mode) for mode in LIVE])
+        touch = columns["touch"][_SPEED_ROWS:].astype(int)
+        rows = np.flatnonzero(self._aimed(times, ball, touch) & live[_SPEED_ROWS:] & live[:-_SPEED_ROWS])
+        found = []
+        for row in rows.tolist():
+            time, (team, player) = float(times[row + _SPEED_ROWS]), divmod(int(touch[row]), MAX_PLAYERS)
+            if time - self._last > _SHOT_PAUSE or team != self._team:
+                clock, place = float(columns["time"][row + _SPEED_ROWS]), ball[row + _SPEED_ROWS]
+                at = (float(place[0]), float(place[1]))
+                found.append(Shot(time=time, clock=clock, team=team, number=player + 1, place=at))
+            self._last, self._team = time, team
+        return found
+
+    def _aimed(self, times: Floats, ball: Floats, touch: Floats) -> Bools:
+        """Whether the ball (rows, 2) was on its way into the goal of the team that did not touch it last."""
+        velocity = (ball[_SPEED_ROWS:] - ball[:-_SPEED_ROWS]) / (times[_SPEED_ROWS:] - times[:-_SPEED_ROWS])[:, None]
+        towards = np.where(touch // MAX_PLAYERS == 0, 1.0, -1.0)
+        now = ball[_SPEED_ROWS:]
+        ahead, left = velocity[:, 0] * towards, self._pitch.length / 2 - now[:, 0] * towards
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = left / ahead
+            across = now[:, 1] + velocity[:, 1] * needed
+        aimed = (touch >= 0) & (np.linalg.norm(velocity, axis=1) >= SHOT_SPEED)
+        aimed &= (ahead > 0) & (needed > 0) & (needed <= SHOT_TIME)
+        found: Bools = aimed & (np.abs(np.nan_to_num(across, nan=np.inf)) <= self._pitch.goal_width / 2 + SHOT_BESIDE)
+        return found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
-PIPED_WIDTH = 200
+_PIPED_WIDTH = 200
 """Columns of tables that go to a file or another program, which do not tell how wide they are."""
 
 
@@ -34,7 +34,7 @@ class Terminal:
         self.json = json
         self.console = Console(stderr=json, highlight=False)
         if not self.console.is_terminal and "COLUMNS" not in os.environ:
-            self.console.width = PIPED_WIDTH
+            self.console.width = _PIPED_WIDTH
 
     def say(self, text: str | Text) -> None:
         """A line for people, shown as it is, whatever names and paths it holds; a Rich `Text` may be coloured."""

@@ -22,7 +22,7 @@ def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_pat
     page = out.read_text(encoding="utf-8")
     assert size == out.stat().st_size
     assert size < 3_000_000
-    assert "<title>toy.nutmeg · Nutmeg</title>" in page
+    assert "<title>toy · Nutmeg</title>" in page
     head = page[: page.index("</head>")]
     assert 'src="http' not in head
     assert 'href="http' not in head

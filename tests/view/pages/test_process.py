@@ -5,6 +5,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -34,13 +35,22 @@ def test_the_page_answers_once_the_viewer_is_started_and_no_longer_when_it_is_st
 
 def test_a_viewer_of_nothing_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(NutmegError, match=r"absent\.nutmeg"):
-        start_viewer_process(tmp_path / "absent.nutmeg", port=0)
+        start_viewer_process(tmp_path / "absent.nutmeg", port=0).wait()
+
+
+def test_the_viewer_of_a_simulation_may_be_started_before_its_recording_begins(tmp_path: Path, toy: Any) -> None:
+    viewer = start_viewer_process(tmp_path / "later.nutmeg", port=0, live=True)
+    assert viewer.alive
+    toy.record(tmp_path / "later.nutmeg", seconds=1)
+    with viewer, urllib.request.urlopen(viewer.url, timeout=120) as answer:
+        assert answer.status == 200
+    assert not viewer.alive
 
 
 def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from nutmeg.view.pages.process import start_viewer_process\n"
-        "v = start_viewer_process(Path(sys.argv[1]), port=0); print(v.pid, flush=True); time.sleep(600)"
+        "v = start_viewer_process(Path(sys.argv[1]), port=0); v.wait(); print(v.pid, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(recorded)], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None

@@ -56,7 +56,7 @@ def test_the_page_links_reports_and_puts_chosen_runs_side_by_side(
     page = Path(answer["page"]).read_text()
     assert 'href="learn-1/report.html"' in page
     assert "Side by side" in page
-    assert "parts.forward" in page
+    assert "parts: forward" in page
 
 
 def test_the_recording_of_a_match_is_a_run_with_a_result(runs: Path, match_path: Path) -> None:

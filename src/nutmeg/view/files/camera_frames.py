@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     Take = Callable[[Bytes], None]
     """Saves one picture after the other."""
 
-CSV_COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
-README_TEXT = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
+_CSV_COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
+_README_TEXT = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
 
 Each camera has {form}. Robots are called by the side that they began on.
 frames.csv has a line for every picture: robot, camera and frame; time since the beginning (s); where the robot truly
@@ -77,7 +77,7 @@ def write_cameras(
         (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table,
     ):
         lines = csv.writer(table)
-        lines.writerow(CSV_COLUMNS)
+        lines.writerow(_CSV_COLUMNS)
         for robot in match.robots:
             with _takers(folder, robot, form, rate, match) as takers:
                 for frame, row in enumerate(rows.tolist()):
@@ -93,7 +93,7 @@ def write_cameras(
                     done += len(CAMERA_NAMES)
                     on_progress(done, total)
     lens, kind = match.eyes.cameras, "a folder of numbered pictures" if form == "png" else "a video"
-    text = README_TEXT.format(width=lens.width, height=lens.height, rate=rate, form=kind, eyes=match.eyes.name)
+    text = _README_TEXT.format(width=lens.width, height=lens.height, rate=rate, form=kind, eyes=match.eyes.name)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return total
 

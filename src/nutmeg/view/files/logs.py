@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.bodies import Piece
     from nutmeg.view.stage.meshes import Part
 
-BLOCK_ROWS = 4000
+_BLOCK_ROWS = 4000
 """Rows that are read at once."""
-INFO_LEVEL = 2
+_INFO_LEVEL = 2
 """`INFO` of foxglove.Log."""
 
 
@@ -68,8 +68,8 @@ class _Scene:
 def _blocks(film: Film) -> Iterator[tuple[Floats, dict[str, Floats]]]:
     """Times (rows,) and the values (rows, labels) of all channels, some thousand rows at a time."""
     recording = film.recording
-    for start in range(0, len(film.times), BLOCK_ROWS):
-        stop = min(start + BLOCK_ROWS, len(film.times))
+    for start in range(0, len(film.times), _BLOCK_ROWS):
+        stop = min(start + _BLOCK_ROWS, len(film.times))
         yield film.times[start:stop], {name: recording.read(name, start, stop) for name in recording.channels}
 
 
@@ -230,7 +230,7 @@ class _Mcap:
         """Writes an event as a line of a log."""
         topic = self._topic("/events", "foxglove.Log", _SCHEMAS["foxglove.Log"])
         time, kind = float(event.pop("time")), str(event.pop("kind"))
-        place = {"timestamp": _stamp(time), "level": INFO_LEVEL, "file": "", "line": 0}
+        place = {"timestamp": _stamp(time), "level": _INFO_LEVEL, "file": "", "line": 0}
         self._add(topic, time, {**place, "name": kind, "message": _sentence(kind, event)})
 
 

@@ -37,16 +37,16 @@ QUICK = Quality(facets=None)
 """For many small pictures, such as those of robots' cameras."""
 NEAR_PLANE = 0.02
 """Distance of the nearest thing that is drawn [m]."""
-HEAD_AMBIENT, HEAD_DIFFUSE = 0.40, 0.25
+_HEAD_AMBIENT, _HEAD_DIFFUSE = 0.40, 0.25
 """Light that comes from everywhere and from the camera, where a sky is drawn."""
-SUN_AMBIENT, SUN_DIFFUSE = 0.05, 0.50
+_SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50
 """Light that the sun adds."""
-SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])
+_SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])
 """The direction of the sun's light."""
-SKY_DISTANCE, SKY_BANDS = 120.0, 20
+_SKY_DISTANCE, _SKY_BANDS = 120.0, 20
 """Distance of the sky [m], and the number of bands of colour in it."""
-ZENITH_COLOUR, HORIZON_COLOUR = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])
-GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
+_ZENITH_COLOUR, _HORIZON_COLOUR = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])
+_GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
 """The colour below the horizon."""
 
 
@@ -65,7 +65,7 @@ class Photographer(SceneRenderer):
         self._sky = sky
         if sky:
             head = self.model.vis.headlight
-            head.ambient[:], head.diffuse[:], head.specular[:] = HEAD_AMBIENT, HEAD_DIFFUSE, 0.05
+            head.ambient[:], head.diffuse[:], head.specular[:] = _HEAD_AMBIENT, _HEAD_DIFFUSE, 0.05
 
     def shoot(self, view: Viewpoint) -> Bytes:
         """A picture (height, width, 3) of the present pose."""
@@ -109,24 +109,24 @@ def _add_backdrop(model: Any, scene: Any, view: Viewpoint) -> None:  # noqa: ANN
 
 def _add_sky(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
     """Four walls of bands around the camera, pale at the horizon."""
-    edges = SKY_DISTANCE * np.tan(np.linspace(0.0, 1.2, SKY_BANDS + 1))
-    heights = np.linspace(0.0, 1.0, SKY_BANDS)[:, None] ** 0.7
-    colours = HORIZON_COLOUR + (ZENITH_COLOUR - HORIZON_COLOUR) * heights
+    edges = _SKY_DISTANCE * np.tan(np.linspace(0.0, 1.2, _SKY_BANDS + 1))
+    heights = np.linspace(0.0, 1.0, _SKY_BANDS)[:, None] ** 0.7
+    colours = _HORIZON_COLOUR + (_ZENITH_COLOUR - _HORIZON_COLOUR) * heights
     bands = list(zip(edges[:-1], edges[1:], colours, strict=True))
-    bands.append((-1.5 * SKY_DISTANCE, 0.0, GROUND_COLOUR))
+    bands.append((-1.5 * _SKY_DISTANCE, 0.0, _GROUND_COLOUR))
     for low, high, colour in bands:
         for side in range(4):
             outward = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]][side], dtype=np.float64)
             # Turned inside out (a negative size), a panel shows its back, which the camera's light does not reach.
-            half = np.append(np.where(outward != 0, -0.01, SKY_DISTANCE), (high - low) / 2)
-            centre = np.append(view.position[:2] + outward * SKY_DISTANCE, (low + high) / 2)
+            half = np.append(np.where(outward != 0, -0.01, _SKY_DISTANCE), (high - low) / 2)
+            centre = np.append(view.position[:2] + outward * _SKY_DISTANCE, (low + high) / 2)
             _add_panel(scene, centre, half, colour, _glow(outward))
 
 
 def _glow(outward: Floats) -> float:
     """The emission at which a wall that looks `outward` (2,) shows its own colour: what the lights leave to one."""
-    sunlit = max(0.0, float(-outward @ SUN_DIRECTION[:2])) / float(np.linalg.norm(SUN_DIRECTION)) * SUN_DIFFUSE
-    return max(0.0, 1.0 - HEAD_AMBIENT - SUN_AMBIENT - sunlit)
+    sunlit = max(0.0, float(-outward @ _SUN_DIRECTION[:2])) / float(np.linalg.norm(_SUN_DIRECTION)) * _SUN_DIFFUSE
+    return max(0.0, 1.0 - _HEAD_AMBIENT - _SUN_AMBIENT - sunlit)
 
 
 def _add_panel(scene: Any, centre: Any, half: Any, colour: Any, glow: float) -> None:  # noqa: ANN401
@@ -144,9 +144,9 @@ def _add_sun(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
     """One distant light over the middle of the picture."""
     sun = scene.lights[scene.nlight]
     sun.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
-    sun.dir = SUN_DIRECTION / np.linalg.norm(SUN_DIRECTION)
+    sun.dir = _SUN_DIRECTION / np.linalg.norm(_SUN_DIRECTION)
     sun.pos = view.look_at - 8.0 * np.asarray(sun.dir)
-    sun.ambient, sun.diffuse = np.full(3, SUN_AMBIENT), np.full(3, SUN_DIFFUSE)
+    sun.ambient, sun.diffuse = np.full(3, _SUN_AMBIENT), np.full(3, _SUN_DIFFUSE)
     sun.specular = np.full(3, 0.2)
     sun.attenuation = [1.0, 0.0, 0.0]
     sun.cutoff, sun.exponent = 180.0, 0.0
@@ -157,7 +157,7 @@ def _add_sun(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
 
 # ---- portraits of robots
 
-PORTRAIT_FOV = math.radians(24.0)
+_PORTRAIT_FOV = math.radians(24.0)
 """Vertical field of view: a portrait lens."""
 
 
@@ -180,11 +180,11 @@ def portrait(
     scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,)))
     height = standing(load_robot(robot), pose, kind=kind).top
     reach = max(height, 0.36)
-    distance = 0.62 * reach / math.tan(PORTRAIT_FOV / 2)
+    distance = 0.62 * reach / math.tan(_PORTRAIT_FOV / 2)
     tilt = 0.18 if height > 0.35 else 0.45
     aim = np.array([0.0, 0.0, 0.48 * height])
     away = np.array([math.cos(turn) * math.cos(tilt), math.sin(turn) * math.cos(tilt), math.sin(tilt)])
-    view = Viewpoint(position=aim + distance * away, look_at=aim, up=np.array([0.0, 0.0, 1.0]), fov=PORTRAIT_FOV)
+    view = Viewpoint(position=aim + distance * away, look_at=aim, up=np.array([0.0, 0.0, 1.0]), fov=_PORTRAIT_FOV)
     return picture(scene.model, scene.start, view, size)
 
 
@@ -210,10 +210,10 @@ def _hex(pixel: Bytes) -> str:
 
 # ---- pictures side by side
 
-PANEL_WIDTH, PANEL_GAP, LABEL_HEIGHT = 320, 6, 20
+PANEL_WIDTH, _PANEL_GAP, LABEL_HEIGHT = 320, 6, 20
 """Width of a panel, distance between panels, and height of a label, pixels."""
-SHEET_COLUMNS = 4
-ENLARGED_TIMES, ENLARGED_SHARE = 5, 0.36
+_SHEET_COLUMNS = 4
+_ENLARGED_TIMES, _ENLARGED_SHARE = 5, 0.36
 """Magnification of the enlarged piece, and its share of the width of the panel."""
 _PAPER, _INK, _FRAME = (250, 250, 250), (30, 30, 30), (255, 210, 0)
 
@@ -229,7 +229,7 @@ class SheetPanel:
     """A remark in grey behind the label."""
 
 
-def contact_sheet(shown: Sequence[SheetPanel], *, around: tuple[float, float], columns: int = SHEET_COLUMNS) -> Bytes:
+def contact_sheet(shown: Sequence[SheetPanel], *, around: tuple[float, float], columns: int = _SHEET_COLUMNS) -> Bytes:
     """Labelled pictures of one size side by side, each with a piece of it enlarged: (height, width, 3).
 
     Args:
@@ -240,12 +240,12 @@ def contact_sheet(shown: Sequence[SheetPanel], *, around: tuple[float, float], c
     height = round(PANEL_WIDTH * shown[0].picture.shape[0] / shown[0].picture.shape[1])
     columns = min(columns, len(shown))
     rows = math.ceil(len(shown) / columns)
-    cell = (PANEL_WIDTH + PANEL_GAP, height + LABEL_HEIGHT + PANEL_GAP)
-    sheet = Image.new("RGB", (columns * cell[0] + PANEL_GAP, rows * cell[1] + PANEL_GAP), _PAPER)
+    cell = (PANEL_WIDTH + _PANEL_GAP, height + LABEL_HEIGHT + _PANEL_GAP)
+    sheet = Image.new("RGB", (columns * cell[0] + _PANEL_GAP, rows * cell[1] + _PANEL_GAP), _PAPER)
     write = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(13)
     for number, panel in enumerate(shown):
-        left, top = PANEL_GAP + number % columns * cell[0], PANEL_GAP + number // columns * cell[1]
+        left, top = _PANEL_GAP + number % columns * cell[0], _PANEL_GAP + number // columns * cell[1]
         write.text((left + 2, top + 2), panel.label, fill=_INK, font=font)
         if panel.note:
             write.text((left + PANEL_WIDTH - 2, top + 2), panel.note, fill=(120, 120, 120), font=font, anchor="ra")
@@ -257,8 +257,8 @@ def _with_piece(picture: Bytes, size: tuple[int, int], around: tuple[float, floa
     """A picture at a size, with a piece of it enlarged in its upper right corner."""
     image = Image.fromarray(picture)
     small = image.resize(size, Image.Resampling.LANCZOS)
-    wide = round(size[0] * ENLARGED_SHARE)
-    scale = ENLARGED_TIMES * size[0] / image.width
+    wide = round(size[0] * _ENLARGED_SHARE)
+    scale = _ENLARGED_TIMES * size[0] / image.width
     piece_width = max(4, round(wide / scale))
     piece_height = max(3, round(piece_width * 0.75))
     left = min(max(0, round(around[0] * image.width) - piece_width // 2), image.width - piece_width)

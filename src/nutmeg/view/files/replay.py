@@ -1,8 +1,8 @@
 """A recording as one web page that plays from disk, without any server or network.
 
-The page has a time slider, play and pause, speeds from 0.5x to 8x, the cameras of the live page (whole pitch, follow,
-robot's eyes; broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to
-click; that of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
+The page has the time bar and the keys of a page with a server, its cameras (whole pitch, follow, robot's eyes;
+broadcast where there is a ball), a switch for the labels, plots of all channels, and a list of events to click; that
+of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
 robot is followed.
 
 A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
@@ -70,19 +70,19 @@ if TYPE_CHECKING:
 
 FOLLOW_SMOOTHING = 0.6
 """The broadcast camera goes after the ball with this time constant, seconds."""
-BROADCAST_PATH, WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
+_BROADCAST_PATH, _WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
 """Where the frames of cameras beside the pitch are in the scene; those of a robot's eyes hang on its head."""
 BLOCK_BYTES = 4 * 2**20
 """Messages are compressed and put aside whenever there are so many bytes of them."""
-COMPRESSION = 9
+_COMPRESSION = 9
 """Level of zstandard's compression."""
 LOOK_PERIOD = 0.5
 """Seconds between two looks for new rows of a recording that grows."""
-MSGPACK_ARRAY = b"\xdd"
+_MSGPACK_ARRAY = b"\xdd"
 """The byte before the length (4 bytes) of a long array in MessagePack."""
 
 
-class Reel:
+class _Reel:
     """A scene and the messages that move it, in the file format of viser's player, written as it grows.
 
     The format is one stream compressed by zstandard: the length of a MessagePack table, the table with all messages and
@@ -116,10 +116,11 @@ class Reel:
         start = re.sub(r"<title>.*?</title>", "", player[:head], flags=re.DOTALL)
         out.write(f'{start}{more}<script>window.__VISER_EMBED_DATA__="'.encode())
         _write_base64(out, self._stream())
-        out.write(f'";window.__VISER_EMBED_CONFIG__={{darkMode:false}};</script>{player[head:]}'.encode())
+        dark = "{darkMode:matchMedia('(prefers-color-scheme: dark)').matches}"
+        out.write(f'";window.__VISER_EMBED_CONFIG__={dark};</script>{player[head:]}'.encode())
 
     def close(self) -> None:
-        """Forget everything."""
+        """Forget all messages and the temporary file."""
         self._blocks.close()
 
     def _append(self, message: dict[str, Any]) -> None:
@@ -130,7 +131,7 @@ class Reel:
 
     def _put_aside(self) -> None:
         self._bytes += len(self._waiting)
-        self._blocks.write(zstandard.compress(bytes(self._waiting), COMPRESSION))
+        self._blocks.write(zstandard.compress(bytes(self._waiting), _COMPRESSION))
         self._waiting.clear()
 
     def _stream(self) -> Iterator[bytes]:
@@ -145,17 +146,17 @@ class Reel:
             encode(viser.__version__),
         ]
         table += [encode("binaryBufferLengths"), encode([buffer.nbytes for buffer in self._buffers])]
-        first = b"".join([*table, encode("messages"), MSGPACK_ARRAY, self._count.to_bytes(4, "big")])
+        first = b"".join([*table, encode("messages"), _MSGPACK_ARRAY, self._count.to_bytes(4, "big")])
         length = len(first) + self._bytes
         arrays = bytearray()
         for buffer in self._buffers:  # each begins at a multiple of 8 bytes
             arrays += b"\0" * (-(8 + length + len(arrays)) % 8) + bytes(buffer)
         yield (8 + length + len(arrays)).to_bytes(8, "little")
-        yield zstandard.compress(length.to_bytes(8, "little") + first, COMPRESSION)
+        yield zstandard.compress(length.to_bytes(8, "little") + first, _COMPRESSION)
         self._blocks.seek(0)
         while block := self._blocks.read(2**20):
             yield block
-        yield zstandard.compress(bytes(arrays), COMPRESSION)
+        yield zstandard.compress(bytes(arrays), _COMPRESSION)
 
 
 def _write_base64(out: IO[bytes], parts: Iterator[bytes]) -> None:
@@ -169,7 +170,7 @@ def _write_base64(out: IO[bytes], parts: Iterator[bytes]) -> None:
     out.write(base64.b64encode(rest))
 
 
-class ReplayWriter:
+class _ReplayWriter:
     """Writes the page of a recording, which may still grow.
 
     Args:
@@ -206,7 +207,7 @@ class ReplayWriter:
             stage.aim(stand_view(stage.pitch, self._ball))
         elif len(film.robots) == 1 and (place := self._cast_position(film.robots[0])) is not None:
             stage.aim(follow_view(place))
-        self._reel = Reel(server)
+        self._reel = _Reel(server)
         self._cast.emit = self._reel.add
         self._done = 0
 
@@ -232,7 +233,7 @@ class ReplayWriter:
         goal = np.clip(place, pitch.low, pitch.high)
         self._ball = self._ball + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - self._ball)
         for frame, where in _frames(stand_view(pitch, self._ball)).items():
-            self._reel.add(SetPositionMessage(f"{BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
+            self._reel.add(SetPositionMessage(f"{_BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
 
     def _add_cameras(self, server: viser.ViserServer) -> dict[str, Any]:
         """Put the frames of all cameras into the scene; returns what the script of the page has to know of them."""
@@ -255,9 +256,9 @@ class ReplayWriter:
         pieces = {piece.body: piece.path for piece in reversed(stage.tree)}
         roots = {thing: pieces[root_body(self._film.model, thing)] for thing in things(self._film.model)}
         eyes = {robot: add_eyes(robot) for robot in robots}
-        paths = {WHOLE: add(WHOLE_PATH, broadcast_view(stage.pitch))}
+        paths = {WHOLE: add(_WHOLE_PATH, broadcast_view(stage.pitch))}
         if self._ball is not None:
-            paths[BROADCAST] = add(BROADCAST_PATH, stand_view(stage.pitch, self._ball))
+            paths[BROADCAST] = add(_BROADCAST_PATH, stand_view(stage.pitch, self._ball))
         followed = [*([BALL] if self._ball is not None else []), *([FOLLOW] if robots else [])]
         choices = [*reversed(paths), *followed, *([EYES] if any(eyes.values()) else []), FREE]
         first = BROADCAST if self.story is not None else FOLLOW if len(robots) == 1 else FREE
@@ -291,8 +292,8 @@ class ReplayWriter:
         """Write the page; returns its size in bytes."""
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
-        plots = self._signals.packed(self._plots)
-        table = {"cameras": self._cameras, "length": self._reel.time, "plots": plots, **self._told()}
+        plots = self._signals.packed(self._plots, self._titles)
+        table = {"cameras": self._cameras, "length": self._reel.time, "fps": self._fps, "plots": plots, **self._told()}
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),
@@ -346,7 +347,7 @@ def replay_html(
     for name in plots:
         Signals(film.recording).find(name)  # a wrong name is an error now, not after minutes of work
     with open_server("127.0.0.1", 0) as server:
-        writer = ReplayWriter(film, fps, server, max_seconds=max_seconds, plots=plots)
+        writer = _ReplayWriter(film, fps, server, max_seconds=max_seconds, plots=plots)
         writer.advance(on_progress)
         return writer.finish(out)
 
@@ -362,11 +363,11 @@ def _frames(view: Viewpoint) -> dict[str, Floats]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FollowSettings:
+class _FollowSettings:
     """Write the replay and the report of a match while it is played."""
 
     path: tyro.conf.Positional[Path]
-    """The recording."""
+    """The recording to follow."""
     replay: Path | None = None
     """The page of the replay, if one is wanted."""
     report: Path | None = None
@@ -381,7 +382,7 @@ class FollowSettings:
     """End without a page when this process is no longer the parent."""
 
 
-def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> None:
+def _follow_recording(settings: _FollowSettings, say: Callable[[str], None]) -> None:
     """Take up rows as they come; write the pages when the recording is finished.
 
     Each page is told in a line when it is there: `report`, then `replay` with its size in bytes.
@@ -395,7 +396,7 @@ def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> No
         writer = statistics = None
         if settings.replay is not None:
             server = stack.enter_context(open_server("127.0.0.1", 0))
-            writer = ReplayWriter(film, settings.fps, server)
+            writer = _ReplayWriter(film, settings.fps, server)
         if settings.report is not None:
             statistics = MatchStatistics(writer.story if writer and writer.story else MatchStory(film.recording))
             load_plotting()  # now, and not when the match has ended
@@ -428,7 +429,7 @@ def follow_recording(settings: FollowSettings, say: Callable[[str], None]) -> No
 def main() -> int:
     """Follow a recording; prints which pages are written."""
     try:
-        follow_recording(tyro.cli(FollowSettings), lambda line: print(line, flush=True))  # noqa: T201 (this is a command)
+        _follow_recording(tyro.cli(_FollowSettings), lambda line: print(line, flush=True))  # noqa: T201 (this is a command)
     except NutmegError as error:
         print(error, file=sys.stderr)  # noqa: T201 (this is a command)
         return error.exit_code

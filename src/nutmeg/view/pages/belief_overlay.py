@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.stage import Cast
 
 
-CONE_REACH = 6.0
+_CONE_REACH = 6.0
 """Length of the drawn view cone, metres; the league's has no end."""
-CONE_COLOUR, EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
-BALL_COLOUR, MEMORY_COLOUR, ERROR_COLOUR, RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
-ABOVE_GRASS = 0.012
+_CONE_COLOUR, _EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
+BALL_COLOUR, _MEMORY_COLOUR, _ERROR_COLOUR, _RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
+_ABOVE_GRASS = 0.012
 """Height of what lies on the grass, metres: it must not flicker with the lines of the pitch."""
-GHOST_HEIGHT, GHOST_RADIUS = 0.5, 0.13
+_GHOST_HEIGHT, _GHOST_RADIUS = 0.5, 0.13
 """Size of the ghost of the player, metres."""
-GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
+_GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
 """Radii of the believed ball and of the others' discs, metres: on the league's pitch, and on a small one."""
-RING_SEGMENTS = 32
+_RING_SEGMENTS = 32
 """Pieces of a ring."""
 
 
 def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *, small: bool) -> dict[str, Any]:  # noqa: ANN401
     """Everything that is drawn for a player, hidden at first."""
     colours = [_rgb(colour) for colour in TEAM_COLOURS]
-    mine, (ball_radius, disc_radius) = colours[story.team_of(robot)], GHOST_SIZES[small]
+    mine, (ball_radius, disc_radius) = colours[story.team_of(robot)], _GHOST_SIZES[small]
     plain: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
     nothing = np.zeros((1, 2, 3))
     nodes = {
@@ -60,25 +60,25 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
         "ball": scene.add_icosphere(
             "/mind/ball", radius=ball_radius, color=BALL_COLOUR, wireframe=True, subdivisions=1, **plain
         ),
-        "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), ERROR_COLOUR, thickness=0.012),
-        "rings": scene.add_line_segments("/mind/rings", nothing, RING_COLOUR, thickness=0.012),
-        "view": scene.add_line_segments("/mind/view", nothing, EDGE_COLOUR, thickness=0.015),
+        "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), _ERROR_COLOUR, thickness=0.012),
+        "rings": scene.add_line_segments("/mind/rings", nothing, _RING_COLOUR, thickness=0.012),
+        "view": scene.add_line_segments("/mind/view", nothing, _EDGE_COLOUR, thickness=0.015),
         "seen": scene.add_point_cloud(
-            "/mind/seen", np.zeros((1, 3)), RING_COLOUR, point_size=0.06, point_shape="circle", precision="float32"
+            "/mind/seen", np.zeros((1, 3)), _RING_COLOUR, point_size=0.06, point_shape="circle", precision="float32"
         ),
     }
     if not small:
-        vertices, faces = _sector(math.radians(VIEW_ANGLE / 2), CONE_REACH)
+        vertices, faces = _sector(math.radians(VIEW_ANGLE / 2), _CONE_REACH)
         scene.add_mesh_simple(
-            "/mind/cone/floor", vertices, faces, color=CONE_COLOUR, opacity=0.3, side="double", **plain
+            "/mind/cone/floor", vertices, faces, color=_CONE_COLOUR, opacity=0.3, side="double", **plain
         )
-        scene.add_line_segments("/mind/cone/edge", _edge(vertices), EDGE_COLOUR, thickness=0.02)
+        scene.add_line_segments("/mind/cone/edge", _edge(vertices), _EDGE_COLOUR, thickness=0.02)
     scene.add_cylinder(
-        "/mind/me/body", radius=GHOST_RADIUS, height=GHOST_HEIGHT, color=mine, opacity=0.35,
-        position=(0.0, 0.0, GHOST_HEIGHT / 2), **plain,
+        "/mind/me/body", radius=_GHOST_RADIUS, height=_GHOST_HEIGHT, color=mine, opacity=0.35,
+        position=(0.0, 0.0, _GHOST_HEIGHT / 2), **plain,
     )  # fmt: skip
     reach = 0.35 if small else 0.55
-    arrow = np.array([[reach, 0.0, ABOVE_GRASS], [0.15, 0.14, ABOVE_GRASS], [0.15, -0.14, ABOVE_GRASS]])
+    arrow = np.array([[reach, 0.0, _ABOVE_GRASS], [0.15, 0.14, _ABOVE_GRASS], [0.15, -0.14, _ABOVE_GRASS]])
     scene.add_mesh_simple(
         "/mind/me/nose", arrow, np.array([[0, 1, 2]]), color=mine, opacity=0.8, side="double", **plain
     )
@@ -95,18 +95,18 @@ def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *
 
 def rings(circles: Sequence[tuple[float, float, float]]) -> Floats:
     """(n, 2, 3) the pieces of circles on the grass: x, y and radius of each, metres."""
-    angle = np.linspace(0.0, math.tau, RING_SEGMENTS + 1)
+    angle = np.linspace(0.0, math.tau, _RING_SEGMENTS + 1)
     unit = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    found = np.full((len(circles), RING_SEGMENTS, 2, 3), 2 * ABOVE_GRASS)
+    found = np.full((len(circles), _RING_SEGMENTS, 2, 3), 2 * _ABOVE_GRASS)
     for lines, (x, y, radius) in zip(found, circles, strict=True):
         points = np.array([x, y]) + radius * unit
         lines[:, 0, :2], lines[:, 1, :2] = points[:-1], points[1:]
     return found.reshape(-1, 2, 3)
 
 
-def on_grass(places: Floats) -> Floats:
+def _on_grass(places: Floats) -> Floats:
     """(..., 3) places (..., 2) just above the ground."""
-    return np.concatenate([places, np.full((*places.shape[:-1], 1), 2 * ABOVE_GRASS)], axis=-1)
+    return np.concatenate([places, np.full((*places.shape[:-1], 1), 2 * _ABOVE_GRASS)], axis=-1)
 
 
 def _sector(half: float, reach: float, parts: int = 24) -> tuple[Floats, Ints]:
@@ -128,12 +128,18 @@ def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-FRESH_BALL_AGE = 1.0
+_FRESH_BALL_AGE = 1.0
 """A ball that was not observed for this time is drawn as a memory, seconds."""
-RING_DEVIATIONS, MAX_RING_RADIUS = 2.0, 1.5
+_RING_DEVIATIONS, _MAX_RING_RADIUS = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
-SEEN_ROBOT_SPREAD, ROBOT_DRIFT_SPEED = 0.1, 0.3
+_SEEN_ROBOT_SPREAD, _ROBOT_DRIFT_SPEED = 0.1, 0.3
 """Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
+
+
+_LOST_SPREAD = 3.0
+"""A player that is less sure than this of its own place does not know it yet, metres."""
+_NEVER_SEEN_AGE = 90.0
+"""A ball that was not observed for this time counts as not observed at all, seconds."""
 
 
 class BeliefOverlay:
@@ -182,7 +188,7 @@ class BeliefOverlay:
             self._draw_rings(own, others)
             for robot, belief in others.items():
                 known = self._drawn and bool(np.isfinite(belief[:2]).all())
-                self._show(f"other {robot}", np.append(belief[:2], ABOVE_GRASS) if known else None)
+                self._show(f"other {robot}", np.append(belief[:2], _ABOVE_GRASS) if known else None)
 
     def _show_absence(self, time: float) -> None:
         """A player that is not on the pitch has neither observations nor beliefs."""
@@ -200,7 +206,7 @@ class BeliefOverlay:
         if view is None:
             self._show("cone", None)
             return "nothing"
-        self._show("cone", np.append(view.eye[:2], ABOVE_GRASS) if self._drawn else None, view.heading)
+        self._show("cone", np.append(view.eye[:2], _ABOVE_GRASS) if self._drawn else None, view.heading)
         return self._seen(view)
 
     def _show_eyes(self, sight: BehaviourSight, row: int) -> str:
@@ -211,27 +217,28 @@ class BeliefOverlay:
             return "nothing"
         edges.visible, dots.visible = self._drawn and bool(len(view.edges)), self._drawn and bool(len(view.places))
         if edges.visible:
-            edges.points = on_grass(view.edges).astype(np.float32)
+            edges.points = _on_grass(view.edges).astype(np.float32)
         if dots.visible:
-            dots.points, dots.colors = on_grass(view.places).astype(np.float32), view.colours
+            dots.points, dots.colors = _on_grass(view.places).astype(np.float32), view.colours
         return view.words
 
     def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
         """Draw how uncertain the beliefs are, where that is recorded; for others it grows with its age."""
         circles = []
-        if "spread" in own:
-            circles.append((own["x"], own["y"], RING_DEVIATIONS * own["spread"]))
-            circles.append((own["ball_x"], own["ball_y"], RING_DEVIATIONS * own["ball_spread"]))
+        if "spread" in own and _knows_place(own):
+            circles.append((own["x"], own["y"], _RING_DEVIATIONS * own["spread"]))
+        if "spread" in own and _knows_ball(own):
+            circles.append((own["ball_x"], own["ball_y"], _RING_DEVIATIONS * own["ball_spread"]))
         circles += [
             (
                 float(belief[0]),
                 float(belief[1]),
-                RING_DEVIATIONS * (SEEN_ROBOT_SPREAD + ROBOT_DRIFT_SPEED * float(belief[2])),
+                _RING_DEVIATIONS * (_SEEN_ROBOT_SPREAD + _ROBOT_DRIFT_SPEED * float(belief[2])),
             )
             for belief in others.values()
             if len(belief) > 2 and np.isfinite(belief).all()
         ]
-        circles = [(x, y, min(radius, MAX_RING_RADIUS)) for x, y, radius in circles]
+        circles = [(x, y, min(radius, _MAX_RING_RADIUS)) for x, y, radius in circles]
         node = self._nodes["rings"]
         node.visible = self._drawn and bool(circles)
         if node.visible:
@@ -258,21 +265,19 @@ class BeliefOverlay:
         return (own if math.isfinite(own["x"]) else {}), others
 
     def _place_ghosts(self, true: Floats, own: dict[str, float]) -> None:
-        if not (own and self._drawn):
-            for name in ("me", "ball", "errors"):
-                self._show(name, None)
-            return
-        cast = self._cast
-        me, ball = np.array([own["x"], own["y"], 0.0]), np.array([own["ball_x"], own["ball_y"], 0.06])
-        real = thing_position(cast.model, cast.data, "ball")
-        self._show("me", me, own["heading"])
-        remembered = own["ball_age"] > FRESH_BALL_AGE
+        """Put the ghosts of player and ball where the player believes them, with lines to the truth."""
+        me = np.array([own["x"], own["y"], 0.0]) if self._drawn and _knows_place(own) else None
+        ball = np.array([own["ball_x"], own["ball_y"], 0.06]) if self._drawn and _knows_ball(own) else None
+        self._show("me", me, own.get("heading", 0.0))
         self._show("ball", ball)
-        self._nodes["ball"].color = MEMORY_COLOUR if remembered else BALL_COLOUR
-        flat = np.array([1.0, 1.0, 0.0])
-        ends = [[true * flat, me], [(real if real is not None else ball) * flat, ball * flat]]
-        self._nodes["errors"].points = np.array(ends) + np.array([0.0, 0.0, 2 * ABOVE_GRASS])
-        self._show("errors", np.zeros(3))
+        if ball is not None:
+            self._nodes["ball"].color = _MEMORY_COLOUR if own["ball_age"] > _FRESH_BALL_AGE else BALL_COLOUR
+        real = thing_position(self._cast.model, self._cast.data, "ball")
+        ends = [(a, b) for a, b in ((true, me), (real, ball)) if a is not None and b is not None]
+        self._show("errors", np.zeros(3) if ends else None)
+        if ends:
+            flat, above = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 2 * _ABOVE_GRASS])
+            self._nodes["errors"].points = np.array(ends) * flat + above
 
     def _show(self, name: str, place: Floats | None, heading: float = 0.0) -> None:
         """Move something to a place and a heading, or hide it."""
@@ -288,8 +293,8 @@ class BeliefOverlay:
         rows = [("sees", sees)]
         if own:
             off = math.hypot(own["x"] - true[0], own["y"] - true[1])
-            sure = f" (± {100 * own['spread']:.0f})" if "spread" in own else ""
-            rows.append(("itself", f"{100 * off:.0f} cm off{sure}"))
+            sure = f" (it thinks ± {100 * own['spread']:.0f} cm)" if "spread" in own else ""
+            rows.append(("position", f"{100 * off:.0f} cm off{sure}" if _knows_place(own) else "not known yet"))
             rows.append(("ball", self._ball_news(own)))
         else:
             rows.append(("beliefs", "not recorded"))
@@ -313,13 +318,26 @@ class BeliefOverlay:
         mates = [str(number_of(r)) for r in view.robots if self._story.team_of(r) == own]
         foes = [str(number_of(r)) for r in view.robots if self._story.team_of(r) != own]
         words = ["the ball"] if view.ball else []
-        words += [f"own {', '.join(mates)}"] if mates else []
+        words += [f"mates {', '.join(mates)}"] if mates else []
         words += [f"opponents {', '.join(foes)}"] if foes else []
         words += [f"{view.landmarks} landmark{'s' if view.landmarks != 1 else ''}"] if view.landmarks else []
-        return "; ".join(words) or "nothing it knows"
+        return "; ".join(words) or "nothing"
 
     def _ball_news(self, own: dict[str, float]) -> str:
+        if not _knows_ball(own):
+            return "not seen yet"
         real = thing_position(self._cast.model, self._cast.data, "ball")
-        off = "" if real is None else f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"
-        age = own["ball_age"]
-        return f"{off}, {f'news {age:.1f} s old' if age < 90 else 'never seen'}"
+        off = (
+            [] if real is None else [f"{100 * math.hypot(own['ball_x'] - real[0], own['ball_y'] - real[1]):.0f} cm off"]
+        )
+        return ", ".join([*off, f"seen or heard of {own['ball_age']:.1f} s ago"])
+
+
+def _knows_place(own: Mapping[str, float]) -> bool:
+    """Whether a player has an estimate of its own place; before its first observations it has none."""
+    return bool(own) and own.get("spread", 0.0) < _LOST_SPREAD
+
+
+def _knows_ball(own: Mapping[str, float]) -> bool:
+    """Whether a player has seen the ball, or heard of it."""
+    return bool(own) and own["ball_age"] < _NEVER_SEEN_AGE

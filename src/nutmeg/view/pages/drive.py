@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PAD_PREFIX = "nutmeg-drive "
 """The beginning of the text in the hidden field."""
-PAD_BUTTONS = (
+_PAD_BUTTONS = (
     ("ccw", "↺", "Q", "Turn left"),
     ("ahead", "▲", "W", "Ahead"),
     ("cw", "↻", "E", "Turn right"),
@@ -53,7 +53,7 @@ PAD_BUTTONS = (
 def pad_html(sets: tuple[str, ...] = ()) -> str:
     """The driving pad as HTML, with its script; more than one parameter set gets a button each."""
     choice = [(f"set{n}", name, str(n + 1), f"Walk with the parameter set {name}") for n, name in enumerate(sets)]
-    buttons = (*PAD_BUTTONS, *(choice if len(sets) > 1 else ()))
+    buttons = (*_PAD_BUTTONS, *(choice if len(sets) > 1 else ()))
     return render("driving_pad.html.j2", buttons=buttons) + script_frame("keys", script="driving.js")
 
 
@@ -114,9 +114,9 @@ MEASURED_OVER = 1.0
 """Seconds over which speeds are measured."""
 SLIDER_PAUSE = 0.8
 """A slider that was moved by hand is left alone for this time, seconds."""
-PLACING_EVENTS = ("restart", "wrap")
+_PLACING_EVENTS = ("restart", "wrap")
 """Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
-KEY_SHARE = 70
+_KEY_SHARE = 70
 """Share of the top speed at which keys drive at first, percent."""
 
 
@@ -130,7 +130,7 @@ class Pilot:
         with gui.add_folder("Drive", order=6):
             gui.add_html(pad_html(drive.sets))
             self._readout = gui.add_html(_speeds_html((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), ""))
-            self._share = gui.add_slider("Keys [%]", 10, 100, 5, KEY_SHARE, hint="Share of the top speed.")
+            self._share = gui.add_slider("Keys [%]", 10, 100, 5, _KEY_SHARE, hint="Share of the top speed.")
             hint = "A steady speed: it stays until something else is wanted."
             self._steady = [
                 gui.add_slider(name, -_up(top), _up(top), 0.01, 0.0, hint=hint)
@@ -187,7 +187,7 @@ def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
 def measured(film: Film, robot: str, now: float) -> Triple:
     """Speeds of a robot over the last second, as it sees them itself: ahead, to the left, turning left."""
     stop = film.row_at(now)
-    put = [e["time"] for e in film.recording.events if e["kind"] in PLACING_EVENTS and e["time"] <= now]
+    put = [e["time"] for e in film.recording.events if e["kind"] in _PLACING_EVENTS and e["time"] <= now]
     begun = max(put, default=-1.0)
     start = film.row_at(max(now - MEASURED_OVER, begun + 1e-9))
     while start < stop and film.times[start] <= begun:

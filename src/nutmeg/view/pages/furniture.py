@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from nutmeg.view.match_story import MatchStory
 
-CAPTION_TIME = 4.0
+_CAPTION_TIME = 4.0
 """An event is shown under the picture for this time, seconds."""
 ROWS_PER_READ = 20000
 """Rows of the state of the game that are read at once."""
@@ -40,7 +40,7 @@ MESSAGE_PREFIX = "nutmeg-page "
 MAX_MESSAGE_LENGTH = 4000
 MAX_LISTED_EVENTS = 1000
 """Of more events only the last ones are listed: browsers become slow."""
-EVENT_GROUPS = {
+_EVENT_GROUPS = {
     "goal": "goals",
     "no_goal": "goals",
     "shoot_out": "goals",
@@ -51,9 +51,9 @@ EVENT_GROUPS = {
     "half": "play",
 }
 """The filter to which each kind of event of a match belongs."""
-EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
+_EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
 """A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
-EVENT_LEAD = 2.0
+_EVENT_LEAD = 2.0
 """The same for all other events."""
 
 
@@ -146,7 +146,7 @@ def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, 
         text: the event in words.
     """
     kind = str(event["kind"])
-    group = EVENT_GROUPS.get(kind, kind)
+    group = _EVENT_GROUPS.get(kind, kind)
     return {
         "id": number,
         "t": round(t, 2),
@@ -156,7 +156,7 @@ def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, 
         "kind": kind,
         "group": group,
         "marked": kind != "fall",
-        "lead": EVENT_LEADS.get(group, EVENT_LEAD),
+        "lead": _EVENT_LEADS.get(group, _EVENT_LEAD),
         "about": event.get("about"),
     }
 
@@ -173,7 +173,7 @@ def match_events(story: MatchStory, start: float, end: float = math.inf) -> list
 def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
     """The score board at a row of the recording."""
     moment = story.moment(row)
-    event = story.last_event(time, CAPTION_TIME)
+    event = story.last_event(time, _CAPTION_TIME)
     told = None
     if event is not None:
         told = {key: event[key] for key in ("text", "kind", "about")} | {"mark": EVENT_SIGNS[event["kind"]]}

@@ -105,8 +105,8 @@ def _lamps(
     return found
 
 
-SCHEDULE_PREFIX = "schedule."
-SCHEDULE_PERIOD = 1.0
+_SCHEDULE_PREFIX = "schedule."
+_SCHEDULE_PERIOD = 1.0
 """Seconds between two updates."""
 SCHEDULE_COLUMNS = {
     "turns": "turns",
@@ -124,9 +124,9 @@ class ScheduleBoard:
     def __init__(self, owner: viser.ViserServer | viser.ClientHandle, film: Film) -> None:
         self._film = film
         self._tasks = {
-            name.removeprefix(SCHEDULE_PREFIX): [channel.labels.index(label) for label in SCHEDULE_COLUMNS]
+            name.removeprefix(_SCHEDULE_PREFIX): [channel.labels.index(label) for label in SCHEDULE_COLUMNS]
             for name, channel in film.recording.channels.items()
-            if name.startswith(SCHEDULE_PREFIX) and set(SCHEDULE_COLUMNS) <= set(channel.labels)
+            if name.startswith(_SCHEDULE_PREFIX) and set(SCHEDULE_COLUMNS) <= set(channel.labels)
         }
         self._updated = 0.0
         self._table: Any = None
@@ -137,13 +137,13 @@ class ScheduleBoard:
     def show(self, moment: float) -> None:
         """Shows the table of a time of the recording."""
         now = time.monotonic()
-        if self._table is None or now - self._updated < SCHEDULE_PERIOD or not len(self._film.times):
+        if self._table is None or now - self._updated < _SCHEDULE_PERIOD or not len(self._film.times):
             return
         self._updated = now
         row = self._film.row_at(moment)
         self._table.content = schedule_text(
             {
-                task: self._film.recording.read(f"{SCHEDULE_PREFIX}{task}", row, row + 1)[0][at]
+                task: self._film.recording.read(f"{_SCHEDULE_PREFIX}{task}", row, row + 1)[0][at]
                 for task, at in self._tasks.items()
             }
         )

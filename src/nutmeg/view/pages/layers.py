@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Cast
 
-TRAILS, FORCES, MASS, AXES, SHAPES, INERTIAS = LAYERS = (
+_TRAILS, FORCES, MASS, AXES, _SHAPES, _INERTIAS = _LAYERS = (
     "Trails",
     "Contact forces",
     "Centre of mass",
@@ -36,27 +36,27 @@ TRAILS, FORCES, MASS, AXES, SHAPES, INERTIAS = LAYERS = (
     "Collision shapes",
     "Inertias",
 )
-LEGEND = {
-    TRAILS: ("#ff9f1c", "the way of the last five seconds"),
+_LEGEND = {
+    _TRAILS: ("#ff9f1c", "the way of the last five seconds"),
     FORCES: ("#d9261f", "contact forces; as long as a robot's weight: 0.4 m"),
     MASS: ("#8e44ad", "centre of mass, its place on the ground, and the support polygon"),
     AXES: ("#17a2b8", "axes of the joints"),
-    SHAPES: ("#2f7ed8", "shapes that collide"),
-    INERTIAS: ("#3aa655", "boxes with the inertia of each body"),
+    _SHAPES: ("#2f7ed8", "shapes that collide"),
+    _INERTIAS: ("#3aa655", "boxes with the inertia of each body"),
 }
 """Colour and meaning of each layer."""
-TRAIL_TIME = 5.0
+_TRAIL_TIME = 5.0
 """Length of a trail, seconds."""
-MAX_TRAIL_POINTS = 100
-WEIGHT_LENGTH = 0.4
+_MAX_TRAIL_POINTS = 100
+_WEIGHT_LENGTH = 0.4
 """Length of the arrow of a force that carries a robot's weight, metres."""
-AXIS_LENGTH = 0.16
+_AXIS_LENGTH = 0.16
 """Length of the drawn axis of a joint, metres."""
-ABOVE_GROUND = 0.01
+_ABOVE_GROUND = 0.01
 """Height of what lies on the ground, metres."""
 
 
-class ContactForce(NamedTuple):
+class _ContactForce(NamedTuple):
     """A force at a contact."""
 
     place: Floats
@@ -67,7 +67,7 @@ class ContactForce(NamedTuple):
     """Names of both bodies."""
 
 
-def contact_forces(model: Any, film: Film, time: float) -> list[ContactForce]:  # noqa: ANN401
+def contact_forces(model: Any, film: Film, time: float) -> list[_ContactForce]:  # noqa: ANN401
     """The forces at all contacts at a time of a recording, by inverse dynamics.
 
     Args:
@@ -95,7 +95,7 @@ def contact_forces(model: Any, film: Film, time: float) -> list[ContactForce]:  
         if model.body_weldid[model.geom_bodyid[contact.geom[1]]] == 0:
             force = -force  # the second one stands still: show what acts on the first
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, model.geom_bodyid[g]) or "" for g in contact.geom]
-        found.append(ContactForce(place=contact.pos.copy(), force=force, bodies=(names[0], names[1])))
+        found.append(_ContactForce(place=contact.pos.copy(), force=force, bodies=(names[0], names[1])))
     return found
 
 
@@ -125,8 +125,8 @@ class Layers:
         self._robot = ""
         gui = client.gui
         with gui.add_folder("Layers", order=16, expand_by_default=False):
-            for layer in LAYERS:
-                box = gui.add_checkbox(layer, initial_value=False, hint=LEGEND[layer][1])
+            for layer in _LAYERS:
+                box = gui.add_checkbox(layer, initial_value=False, hint=_LEGEND[layer][1])
                 box.on_update(partial(self._switched, layer))
             self._legend = gui.add_html("")
 
@@ -134,15 +134,15 @@ class Layers:
         """Draw the layers that are switched on at a time of the recording, for the chosen robot."""
         if robot != self._robot:
             self._robot = robot
-            for layer in (SHAPES, INERTIAS):
+            for layer in (_SHAPES, _INERTIAS):
                 self._clear(layer)
         for layer in set(self._nodes) - self._on:
             self._clear(layer)
         if not self._on or not len(self._film.times):
             return
         with self._client.atomic():
-            if TRAILS in self._on:
-                self._lines(TRAILS, self._trails(now), 0.015)
+            if _TRAILS in self._on:
+                self._lines(_TRAILS, self._trails(now), 0.015)
             if AXES in self._on:
                 self._lines(AXES, self._axes(), 0.004)
             if self._on & {FORCES, MASS}:
@@ -151,7 +151,7 @@ class Layers:
                     self._arrows(forces)
                 if MASS in self._on:
                     self._lines(MASS, self._balance(forces), 0.008)
-            for layer, make in ((SHAPES, collision_glbs), (INERTIAS, inertia_glbs)):
+            for layer, make in ((_SHAPES, collision_glbs), (_INERTIAS, inertia_glbs)):
                 if layer in self._on and layer not in self._nodes:
                     self._cover(layer, dict(make(self._cast.model, self._cast.stage.tree, robot, _rgb(layer))))
 
@@ -172,7 +172,9 @@ class Layers:
         else:
             self._on.discard(layer)
         rows = "".join(
-            f'<div><b style="color: {LEGEND[one][0]}">━</b> {LEGEND[one][1]}</div>' for one in LAYERS if one in self._on
+            f'<div><b style="color: {_LEGEND[one][0]}">━</b> {_LEGEND[one][1]}</div>'
+            for one in _LAYERS
+            if one in self._on
         )
         self._legend.content = f'<div data-nutmeg-legend style="padding: 2px 1em 6px; font-size: 12px">{rows}</div>'
 
@@ -186,22 +188,22 @@ class Layers:
             self._clear(layer)
             return
         if layer not in self._nodes:
-            name = f"/layers/{LAYERS.index(layer)}"
+            name = f"/layers/{_LAYERS.index(layer)}"
             self._nodes[layer] = [
                 self._client.scene.add_line_segments(name, points.astype(np.float32), _rgb(layer), thickness=thickness)
             ]
         else:
             self._nodes[layer][0].points = points.astype(np.float32)
 
-    def _arrows(self, forces: list[ContactForce]) -> None:
+    def _arrows(self, forces: list[_ContactForce]) -> None:
         model = self._cast.model
         robots = [piece.body for piece in self._cast.stage.tree if piece.thing == self._robot]
         weight = float(model.body_subtreemass[robots[0]]) if robots else float(model.body_subtreemass[0])
-        scale = WEIGHT_LENGTH / max(weight * float(np.linalg.norm(model.opt.gravity)), 1e-9)
+        scale = _WEIGHT_LENGTH / max(weight * float(np.linalg.norm(model.opt.gravity)), 1e-9)
         points = [
             (one.place, one.place + scale * one.force)
             for one in forces
-            if np.linalg.norm(one.force) * scale > 0.02 * WEIGHT_LENGTH and one.place[2] > UNDERGROUND
+            if np.linalg.norm(one.force) * scale > 0.02 * _WEIGHT_LENGTH and one.place[2] > UNDERGROUND
         ]
         self._clear(FORCES)
         if points:
@@ -218,15 +220,15 @@ class Layers:
 
     def _trails(self, now: float) -> Floats:
         film = self._film
-        first, last = film.row_at(now - TRAIL_TIME), film.row_at(now) + 1
-        every = max(math.ceil((last - first) / MAX_TRAIL_POINTS), 1)
+        first, last = film.row_at(now - _TRAIL_TIME), film.row_at(now) + 1
+        every = max(math.ceil((last - first) / _MAX_TRAIL_POINTS), 1)
         lines = [np.empty((0, 2, 3))]
         for thing in things(self._cast.model):
             channel = f"{thing}{POSE_SUFFIX}"
             if channel in film.recording.channels:
                 places = film.recording.read(channel, first, last)[::every, :3]
                 places = places[np.isfinite(places).all(axis=1) & (places[:, 2] > UNDERGROUND)]
-                ground = places * [1.0, 1.0, 0.0] + [0.0, 0.0, ABOVE_GROUND]
+                ground = places * [1.0, 1.0, 0.0] + [0.0, 0.0, _ABOVE_GROUND]
                 # A robot that was put somewhere else has no trail from there to here.
                 steps = np.stack([ground[:-1], ground[1:]], axis=1)
                 lines.append(steps[np.linalg.norm(steps[:, 1] - steps[:, 0], axis=1) < 1.0])
@@ -239,11 +241,11 @@ class Layers:
         for joint in range(model.njnt):
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) or ""
             if name.startswith(f"{self._robot}/") and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE:
-                half = AXIS_LENGTH / 2 * data.xaxis[joint]
+                half = _AXIS_LENGTH / 2 * data.xaxis[joint]
                 lines.append((data.xanchor[joint] - half, data.xanchor[joint] + half))
         return np.array(lines).reshape(-1, 2, 3)
 
-    def _balance(self, forces: list[ContactForce]) -> Floats:
+    def _balance(self, forces: list[_ContactForce]) -> Floats:
         """The chosen robot's centre of mass, a line from it to the ground, and the polygon of its contacts below."""
         model, data = self._cast.model, self._cast.data
         root = next((piece.body for piece in self._cast.stage.tree if piece.thing == self._robot), None)
@@ -251,17 +253,17 @@ class Layers:
             return np.empty((0, 2, 3))
         mujoco.mj_comPos(model, data)
         centre = np.array(data.subtree_com[root])
-        below = centre * [1.0, 1.0, 0.0] + [0.0, 0.0, ABOVE_GROUND]
+        below = centre * [1.0, 1.0, 0.0] + [0.0, 0.0, _ABOVE_GROUND]
         arm = 0.04
         lines = [(centre, below), *((below - s, below + s) for s in (np.array([arm, 0, 0]), np.array([0, arm, 0])))]
         lines += [(centre - s, centre + s) for s in arm * np.eye(3)]
         own = [f for f in forces if sum(name.startswith(f"{self._robot}/") for name in f.bodies) == 1]
         corners = support_polygon(np.array([f.place[:2] for f in own]).reshape(-1, 2))
-        ground = np.column_stack([corners, np.full(len(corners), ABOVE_GROUND)])
+        ground = np.column_stack([corners, np.full(len(corners), _ABOVE_GROUND)])
         lines += list(zip(ground, np.roll(ground, -1, axis=0), strict=True))
         return np.array(lines)
 
 
 def _rgb(layer: str) -> tuple[int, int, int]:
-    colour = LEGEND[layer][0]
+    colour = _LEGEND[layer][0]
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

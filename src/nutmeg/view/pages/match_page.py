@@ -11,7 +11,7 @@ shows the pictures of the chosen player's two cameras.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,24 +27,14 @@ from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WH
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import viser
-
-    from nutmeg.view.pages.page import Playback, Simulation
-    from nutmeg.view.stage.film import Film
-    from nutmeg.view.stage.stage import Stage
-
-
-PICTURE_PERIOD = 0.25
+_PICTURE_PERIOD = 0.25
 """Seconds between two pictures."""
-JPEG_QUALITY = 85
+_JPEG_QUALITY = 85
 """Quality of the JPEG files that browsers get, percent."""
-CAMERA_LABELS = ("Upper camera", "Lower camera")
+_CAMERA_LABELS = ("Upper camera", "Lower camera")
 
 
-class CameraPanel:
+class _CameraPanel:
     """The two camera pictures of the chosen robot in the panel of one browser, renewed a few times a second.
 
     Pictures are drawn only while they are switched on, and only when robot or moment have changed.
@@ -59,14 +49,14 @@ class CameraPanel:
         show.on_update(lambda event: self._switch(on=bool(event.target.value)))
         self._text = client.gui.add_markdown("", visible=False)
         self._images = [
-            client.gui.add_image(black, label=label, format="jpeg", jpeg_quality=JPEG_QUALITY)
-            for label in CAMERA_LABELS
+            client.gui.add_image(black, label=label, format="jpeg", jpeg_quality=_JPEG_QUALITY)
+            for label in _CAMERA_LABELS
         ]
 
     def refresh(self, robot: str, row: int) -> None:
         """Bring the pictures up to a row of the recording, if it is time for that."""
         now = time.monotonic()
-        if not self._on or self._shown == (robot, row) or now - self._drawn < PICTURE_PERIOD:
+        if not self._on or self._shown == (robot, row) or now - self._drawn < _PICTURE_PERIOD:
             return
         self._drawn, self._shown = now, (robot, row)
         try:
@@ -84,12 +74,12 @@ class CameraPanel:
             handle.visible = on
 
 
-BELIEF_PERIOD = 0.1
+_BELIEF_PERIOD = 0.1
 """Seconds between two updates of the chosen player's beliefs."""
 MEASURED_OVER = 2.0
 """The speed of a running match is measured over this time, seconds."""
-REPORT_NAME = "report.html"
-MAX_NAMED_PLAYERS = 5
+_REPORT_NAME = "report.html"
+_MAX_NAMED_PLAYERS = 5
 """Up to this number of players a side have the name of their team above them; of more only the number is shown."""
 
 
@@ -98,39 +88,31 @@ class MatchPage(Page):
 
     picks = "Player"
 
-    def __init__(
-        self,
-        client: viser.ClientHandle,
-        stage: Stage,
-        film: Film,
-        playback: Playback,
-        *,
-        simulation: Simulation | None = None,
-        beside: tuple[Stage, Film] | None = None,
-        plots: Sequence[str] = (),
-    ) -> None:
+    def _prepare(self) -> None:
+        film = self._film
         self._story = MatchStory(film.recording)
-        field = load_field(str(film.recording.manifest.config.get("field", "sim3d")))
-        self._landmarks = np.array(list(field.landmarks().values()))
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
         self._overlay: BeliefOverlay | None = None
-        self._cameras_panel: CameraPanel | None = None
+        self._cameras_panel: _CameraPanel | None = None
         self._believed_at = 0.0
         self._teams = ("", "")
         self._grown = (time.monotonic(), film.end)
         self._real_time = 0.0
-        super().__init__(client, stage, film, playback, simulation=simulation, beside=beside, plots=plots)
-        with client.gui.add_folder("Player", order=12):
+
+    def _add_more(self) -> None:
+        field = load_field(str(self._film.recording.manifest.config.get("field", "sim3d")))
+        landmarks = np.array(list(field.landmarks().values()))
+        with self._client.gui.add_folder("Player", order=12):
             super()._add_picker()
-            self._overlay = BeliefOverlay(client, self.cast, self._story, self._landmarks, self._sight)
+            self._overlay = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
             if self._sight is not None:
-                self._cameras_panel = CameraPanel(client, self._sight)
+                self._cameras_panel = _CameraPanel(self._client, self._sight)
 
     def refresh(self, seconds: float) -> None:
         """Let time pass, show that moment, and what the chosen player believes then."""
         super().refresh(seconds)
         now = time.monotonic()
-        if self._overlay is None or now - self._believed_at < BELIEF_PERIOD or not len(self._film.times):
+        if self._overlay is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
             return
         self._believed_at = now
         row, robot = self._film.row_at(self._playback.time), self.spectator.robot
@@ -202,7 +184,7 @@ class MatchPage(Page):
         recording = self._film.recording
         if recording.finished:
             over = self._story.moment(len(self._film.times) - 1).mode == PlayMode.GAME_OVER
-            report = recording.path.parent / REPORT_NAME  # where nutmeg play writes it
+            report = recording.path.parent / _REPORT_NAME  # where nutmeg play writes it
             return ("full time" if over else "ended") + (f" · report: {report}" if report.is_file() else "")
         if self._playback.live:
             return "held" if self.simulation.held else f"{self._real_time:.1f} times real time"
@@ -224,7 +206,7 @@ class MatchPage(Page):
         self._client.gui.set_panel_label(f"{self._story.teams[0]} : {self._story.teams[1]}")
         most = max((number_of(robot) for robot in self.cast.robots), default=0)
         for robot, title in self._titles().items():
-            self.cast.name(robot, title if most <= MAX_NAMED_PLAYERS else str(number_of(robot)))
+            self.cast.name(robot, title if most <= _MAX_NAMED_PLAYERS else str(number_of(robot)))
         if self.spectator.picker is not None:
             self.spectator.picker.options = tuple(self._titles().values())
             self.spectator.picker.value = self._titles()[self.spectator.robot]

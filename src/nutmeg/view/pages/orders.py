@@ -31,7 +31,7 @@ from nutmeg.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke", "joint", "pose", "push")
+_ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke", "joint", "pose", "push")
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
 `set` changes to another set of parameters, `pace` sets the speed of simulated time, `step` lets a paused simulation do
 one cycle, `poke` touches a sensor, `joint` moves one joint, `pose` all joints, `push` pushes a robot."""
@@ -39,9 +39,9 @@ MAX_LINE_LENGTH = 1000
 """Characters of a line; longer ones are refused."""
 MAX_WAITING_ORDERS = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
-MAX_THING_LENGTH = 100
+_MAX_THING_LENGTH = 100
 """Characters of the name of a sensor, joint or pose."""
-MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
+_MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and `joint` [rad], of `pace` [s per s] and
 of `push` [N]."""
 
@@ -58,7 +58,7 @@ class Drive:
     """Names of its sets of parameters."""
 
     def text(self) -> str:
-        """The same as JSON."""
+        """All fields as a JSON object."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -71,10 +71,10 @@ class Drive:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One order."""
+    """One order of a page to the simulation."""
 
     order: str
-    """One of `ORDER_KINDS`."""
+    """One of `_ORDER_KINDS`."""
     page: int = 0
     """The number of the page it comes from."""
     numbers: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -101,19 +101,19 @@ def read_order(line: str) -> Order:
         table = json.loads(line)
     except (ValueError, RecursionError):
         raise UsageError(f"{line.strip()[:60]!r} is not an order: it is no JSON.") from None
-    if not isinstance(table, dict) or table.get("order") not in ORDER_KINDS:
-        raise UsageError(f"{line.strip()[:60]!r} is not an order; allowed are {', '.join(ORDER_KINDS)}.")
+    if not isinstance(table, dict) or table.get("order") not in _ORDER_KINDS:
+        raise UsageError(f"{line.strip()[:60]!r} is not an order; allowed are {', '.join(_ORDER_KINDS)}.")
     kind = table["order"]
     return Order(
         order=kind,
         page=whole_number(table.get("page", 0), "page"),
         numbers=numbers_of(
             table.get("numbers", [0.0, 0.0, 0.0]),
-            {"hold": MAX_SHARE, "pace": MAX_PACE, "push": MAX_FORCE}.get(kind, MAX_SPEED),
+            {"hold": _MAX_SHARE, "pace": MAX_PACE, "push": MAX_FORCE}.get(kind, MAX_SPEED),
         ),
         fresh=table.get("fresh", True) is not False,
         index=whole_number(table.get("index", 0), "index"),
-        thing=str(table.get("thing", ""))[:MAX_THING_LENGTH],
+        thing=str(table.get("thing", ""))[:_MAX_THING_LENGTH],
     )
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # ---- playback
 
-MIN_PLAYBACK_SPEED, MAX_PLAYBACK_SPEED = 0.1, 10.0
+_MIN_PLAYBACK_SPEED, _MAX_PLAYBACK_SPEED = 0.1, 10.0
 """Allowed speeds, in recorded seconds per second."""
 
 
@@ -88,9 +88,9 @@ class Playback:
 
     @speed.setter
     def speed(self, speed: float) -> None:
-        if not MIN_PLAYBACK_SPEED <= speed <= MAX_PLAYBACK_SPEED:
+        if not _MIN_PLAYBACK_SPEED <= speed <= _MAX_PLAYBACK_SPEED:
             raise UsageError(
-                f"the speed is {speed:g}; it must lie between {MIN_PLAYBACK_SPEED:g} and {MAX_PLAYBACK_SPEED:g}."
+                f"the speed is {speed:g}; it must lie between {_MIN_PLAYBACK_SPEED:g} and {_MAX_PLAYBACK_SPEED:g}."
             )
         self._speed = speed
 
@@ -155,9 +155,9 @@ class Playback:
 
 FREE, FOLLOW, SIDE, EYES = CAMERAS = ("Free", "Follow robot", "Side line", "Robot's eyes")
 """The cameras of every page."""
-BROADCAST, WHOLE, BALL = BALL_CAMERAS = ("Broadcast", "Whole pitch", "Follow ball")
+BROADCAST, WHOLE, BALL = _BALL_CAMERAS = ("Broadcast", "Whole pitch", "Follow ball")
 """Further cameras where there is a ball; the broadcast camera turns after it."""
-MOUSE_PAUSE = 0.35
+_MOUSE_PAUSE = 0.35
 """A camera that was moved by hand is left alone for this time, seconds."""
 FOLLOW_SMOOTHING = 0.15
 """Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
@@ -167,10 +167,10 @@ def cameras_of(cast: Cast) -> tuple[str, ...]:
     """The cameras from which a cast can be watched."""
     if not cast.robots:
         return CAMERAS[:1]
-    return (*CAMERAS, *BALL_CAMERAS) if thing_position(cast.model, cast.data, "ball") is not None else CAMERAS
+    return (*CAMERAS, *_BALL_CAMERAS) if thing_position(cast.model, cast.data, "ball") is not None else CAMERAS
 
 
-class Spectator:
+class _Spectator:
     """The camera of one connected browser: free, following something, on the touchline, or in a robot's head.
 
     While a robot is followed the user may still orbit and zoom: only the centre of the view is moved, and not while the
@@ -222,7 +222,7 @@ class Spectator:
             self._take(side_view(self._cast.stage.pitch, self._goal))
         elif self._choice == BROADCAST:
             self._take(stand_view(self._cast.stage.pitch, self._goal))
-        elif time.monotonic() - self._touched > MOUSE_PAUSE:
+        elif time.monotonic() - self._touched > _MOUSE_PAUSE:
             self._centre(self._goal)
 
     def _place(self) -> Floats | None:
@@ -259,13 +259,13 @@ class Spectator:
 
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
 """The speeds that can be chosen."""
-FASTEST_CHOICE = "fastest"
+_FASTEST_CHOICE = "fastest"
 """The further choice for a running simulation: as fast as the computer can."""
-STATUS_PERIOD = 0.1
+_STATUS_PERIOD = 0.1
 """Seconds between two updates of the time bar, the plots and the other controls."""
-SHOWN_TIME_STEP = 0.01
+_SHOWN_TIME_STEP = 0.01
 """The finest time that the time bar shows, seconds."""
-BRAND_COLOUR = (34, 120, 72)
+_BRAND_COLOUR = (34, 120, 72)
 MAX_EVENT_TEXT = 60
 """Characters of an event in the list."""
 
@@ -334,6 +334,7 @@ class Page:
         plots: Sequence[str] = (),
     ) -> None:
         self._client, self._film, self._playback = client, film, playback
+        self._prepare()
         self.simulation = simulation or Simulation()
         self._drive, bench = self.simulation.drive, self.simulation.bench
         self._shown = self._updated = -math.inf
@@ -344,16 +345,23 @@ class Page:
         self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
         self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
         self._furniture = Furniture(client, self._heard)
-        self.spectator = Spectator(client, self.cast)
+        self.spectator = _Spectator(client, self.cast)
         self._add_camera_controls()
-        self._plots = Plots(client, film, self._clock)
+        self._plots = Plots(client, film, self._clock, self._titles())
         for name in plots:
             self._plots.add(name)
         self._pilot = None if self._drive is None else Pilot(client, self._drive, film, self._order)
         self._layers = Layers(client, self.cast, film)
         self._workbench = None if bench is None else Workbench(client, bench, film, self._order)
         self._add_display_controls()
+        self._add_more()
         self.refresh(0.0)
+
+    def _prepare(self) -> None:
+        """Make what pages of a kind need before anything is drawn."""
+
+    def _add_more(self) -> None:
+        """Add the controls that pages of a kind have of their own."""
 
     def refresh(self, seconds: float) -> None:
         """Let time pass, and show the moment that it is then."""
@@ -372,7 +380,7 @@ class Page:
                 board.show(self._shown)
         self.spectator.follow()
         now = time.monotonic()
-        if now - self._updated >= STATUS_PERIOD:
+        if now - self._updated >= _STATUS_PERIOD:
             self._updated = now
             self._update(now)
 
@@ -434,12 +442,12 @@ class Page:
 
     def _set_speed(self, speed: str) -> None:
         """Set the speed of the simulation, if it is watched live, or else of the replay."""
-        if speed not in (*SPEEDS, FASTEST_CHOICE):
+        if speed not in (*SPEEDS, _FASTEST_CHOICE):
             raise UsageError(f"{speed[:20]!r} is not a speed; choose one of {', '.join(SPEEDS)}.")
         if self._controls_simulation:
-            self.simulation.set_pace(MAX_PACE if speed == FASTEST_CHOICE else float(speed[:-1]))
+            self.simulation.set_pace(MAX_PACE if speed == _FASTEST_CHOICE else float(speed[:-1]))
         else:
-            self._playback.speed = float(SPEEDS[-1 if speed == FASTEST_CHOICE else SPEEDS.index(speed)][:-1])
+            self._playback.speed = float(SPEEDS[-1 if speed == _FASTEST_CHOICE else SPEEDS.index(speed)][:-1])
 
     def _step(self, rows: int) -> None:
         """One recorded row forward or back; pauses.
@@ -447,14 +455,14 @@ class Page:
         At the newest moment of a simulation that can be paused, the simulation does one cycle and holds.
         """
         film, playback = self._film, self._playback
-        newest = playback.live or playback.time >= film.end - SHOWN_TIME_STEP / 2
+        newest = playback.live or playback.time >= film.end - _SHOWN_TIME_STEP / 2
         if rows > 0 and newest and self.simulation.pace > 0 and not film.recording.finished:
             playback.go_live()
             self.simulation.step()
             return
         playback.pause()
         if len(film.times):
-            here = film.row_at(playback.time + SHOWN_TIME_STEP / 2)  # the row that the time bar shows
+            here = film.row_at(playback.time + _SHOWN_TIME_STEP / 2)  # the row that the time bar shows
             row = int(np.clip(here + rows, 0, len(film.times) - 1))
             playback.seek(float(film.times[row]))
 
@@ -501,7 +509,7 @@ class Page:
 
     def _set_theme(self, *, dark: bool) -> None:
         self._client.gui.configure_theme(
-            show_logo=False, show_share_button=False, brand_color=BRAND_COLOUR, dark_mode=dark
+            show_logo=False, show_share_button=False, brand_color=_BRAND_COLOUR, dark_mode=dark
         )
 
     def _first_camera(self) -> str:
@@ -544,9 +552,9 @@ class Page:
         speeds: tuple[str, ...] = SPEEDS
         speed = f"{playback.speed:g}x"
         if simulation.pace > 0 and not film.recording.finished:
-            speeds = (*SPEEDS, FASTEST_CHOICE)
+            speeds = (*SPEEDS, _FASTEST_CHOICE)
             if playback.live:
-                speed = FASTEST_CHOICE if simulation.pace > 10 else f"{simulation.pace:g}x"
+                speed = _FASTEST_CHOICE if simulation.pace > 10 else f"{simulation.pace:g}x"
         held = simulation.held and self._controls_simulation
         return {
             "title": self._title(),
@@ -569,9 +577,7 @@ class Page:
 
     def _status(self) -> str:
         """The state of the recording in a few words."""
-        film = self._film
-        state = "live" if self._playback.live else "finished" if film.recording.finished else "still recording"
-        return f"{len(film.times)} rows · {state}"
+        return "live" if self._playback.live else "recorded" if self._film.recording.finished else "still recording"
 
     def _list_events(self) -> None:
         events = self._film.recording.events

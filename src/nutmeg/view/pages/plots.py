@@ -36,18 +36,18 @@ ALL_LABELS = "all"
 """The choice of all labels of a channel."""
 SPANS = {"2 s": 2.0, "5 s": 5.0, "10 s": 10.0, "30 s": 30.0, "1 min": 60.0, "5 min": 300.0, "10 min": 600.0}
 """How much time plots can show, seconds."""
-FIRST_SPAN = "10 s"
+_FIRST_SPAN = "10 s"
 MAX_SERIES = 24
 """Curves of one plot: more cannot be told apart."""
 MAX_POINTS = 1500
 """Points of a curve; of more rows, the lowest and the highest of each group are drawn."""
-MAX_BRIDGE = 1.0
+_MAX_BRIDGE = 1.0
 """Values that are missing for no longer than this are bridged by a straight line, seconds."""
-LEAD_SHARE = 0.1
+_LEAD_SHARE = 0.1
 """Plots of a replay turn to the next page when the cursor reaches the right end; it then stands at this share."""
-LIVE_PERIOD = 0.2
+_LIVE_PERIOD = 0.2
 """Time between two renewals of a plot that grows, seconds of the recording."""
-SPEED_OVER = 0.1
+_SPEED_OVER = 0.1
 """Speeds are measured over this time, seconds: poses are stored to 0.1 mm, which single rows would show as noise."""
 MAX_STEP = 1.0
 """Whatever is farther from its place in the row before was put there, metres."""
@@ -55,12 +55,12 @@ ROWS_PER_READ = 1000
 """Rows that are taken up at once for a page without a server."""
 MAX_VALUES = 2_000_000
 """Numbers in a page without a server: some 3 MB of it."""
-MISSING_STEP = 65_535
-PLOT_HEIGHT = 190
+_MISSING_STEP = 65_535
+_PLOT_HEIGHT = 190
 """Height of a plot, pixels."""
 PANEL_WIDTH = 420.0
 """Width of the panel of plots, pixels."""
-WIDE_PANEL_WIDTH = 760.0
+_WIDE_PANEL_WIDTH = 760.0
 """The same where there is nothing else to see."""
 COLOURS = ("#2f7ed8", "#e4572e", "#3aa655", "#8e44ad", "#d9a404", "#17a2b8", "#c2185b", "#7f8c8d")
 
@@ -110,9 +110,9 @@ class Signals:
 
     def _speed(self, channel: str, start: int, stop: int) -> Floats:
         times = self._recording.times
-        first = int(np.searchsorted(times, times[start] - SPEED_OVER - 1e-9)) if start < len(times) else start
+        first = int(np.searchsorted(times, times[start] - _SPEED_OVER - 1e-9)) if start < len(times) else start
         places, moments = self._places(channel, first, stop), times[first:stop]
-        before = np.searchsorted(moments, moments - SPEED_OVER - 1e-9)
+        before = np.searchsorted(moments, moments - _SPEED_OVER - 1e-9)
         gone = np.linalg.norm(places - places[before], axis=1)
         passed = moments - moments[before]
         speed = np.divide(gone, passed, out=np.zeros_like(gone), where=passed > 0)
@@ -138,10 +138,17 @@ class Signals:
         return np.stack(errors, axis=1)
 
 
+def _signal_title(name: str, titles: Mapping[str, str]) -> str:
+    """What a page calls a signal: `left1.belief_error` is "Blue 1: belief error" if it calls left1 "Blue 1"."""
+    thing, _, kind = name.rpartition(".")
+    title = titles.get(thing, thing)
+    return name if title == thing else f"{title}: {kind.replace('_', ' ')}"
+
+
 def bridged(times: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Times (rows,) and values (rows, n) that are drawn as one line where they belong together.
 
-    A channel that was measured less often than others has no value (NaN) in most rows: up to `MAX_BRIDGE` it gets
+    A channel that was measured less often than others has no value (NaN) in most rows: up to `_MAX_BRIDGE` it gets
     those on the straight line between its neighbours. Where nothing was recorded for longer, a row without values is
     added, so that no line hides the gap.
     """
@@ -152,10 +159,10 @@ def bridged(times: Floats, values: Floats) -> tuple[Floats, Floats]:
         if len(known) < 2:
             continue
         after = np.clip(np.searchsorted(known, np.arange(len(column))), 1, len(known) - 1)
-        near = times[known[after]] - times[known[after - 1]] <= MAX_BRIDGE
+        near = times[known[after]] - times[known[after - 1]] <= _MAX_BRIDGE
         near &= (np.arange(len(column)) > known[0]) & (np.arange(len(column)) < known[-1])
         column[near] = np.interp(times[near], times[known], column[known])
-    gaps = np.flatnonzero(np.diff(times) > MAX_BRIDGE) + 1
+    gaps = np.flatnonzero(np.diff(times) > _MAX_BRIDGE) + 1
     return np.insert(times, gaps, times[gaps - 1] + 1e-3), np.insert(values, gaps, np.nan, axis=0)
 
 
@@ -212,19 +219,22 @@ class SignalTable:
                 self._stride *= 2
                 self._times, self._values = self._times[::2], self._values[::2]
 
-    def packed(self, first: Sequence[str] = ()) -> dict[str, Any]:
-        """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start."""
+    def packed(self, first: Sequence[str] = (), titles: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start.
+
+        `titles` says what the page calls robots, by their names in the recording.
+        """
         start = float(self._times[0]) if len(self._times) else 0.0
         times = (self._times - start).astype("<f4").tobytes()
         return {
             "rows": len(self._times),
             "period": round(float(np.median(np.diff(self._times))), 4) if len(self._times) > 1 else 0.0,
             "times": base64.b64encode(zlib.compress(times)).decode(),
-            "signals": list(self._packed_signals()),
+            "signals": [{**one, "title": _signal_title(one["name"], titles or {})} for one in self._packed_signals()],
             "first": [list(self._signals.find(name)) for name in first],
             "all": ALL_LABELS,
             "colours": COLOURS,
-            "gap": MAX_BRIDGE,
+            "gap": _MAX_BRIDGE,
         }
 
     def _packed_signals(self) -> Iterator[dict[str, Any]]:
@@ -246,8 +256,8 @@ def packed_series(values: NDArray[np.float32]) -> dict[str, Any]:
     low = np.where(finite, values, np.inf).min(axis=0, initial=np.inf)
     high = np.where(finite, values, -np.inf).max(axis=0, initial=-np.inf)
     low, high = np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0)
-    scale = (MISSING_STEP - 1) / np.where(high > low, high - low, 1.0)
-    steps = np.where(finite, np.round((np.where(finite, values, low) - low) * scale), MISSING_STEP).astype(np.uint16)
+    scale = (_MISSING_STEP - 1) / np.where(high > low, high - low, 1.0)
+    steps = np.where(finite, np.round((np.where(finite, values, low) - low) * scale), _MISSING_STEP).astype(np.uint16)
     steps[1:] -= steps[:-1].copy()
     planes = np.ascontiguousarray(steps.T).view(np.uint8).reshape(-1, 2).T
     return {
@@ -272,15 +282,23 @@ class Plots:
         client: the viser client.
         film: the recording.
         clock: the time on the page's clock for a time of the recording, seconds.
+        titles: what the page calls robots, by their names in the recording.
     """
 
-    def __init__(self, client: Any, film: Film, clock: Callable[[float], float]) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        film: Film,
+        clock: Callable[[float], float],
+        titles: Mapping[str, str] | None = None,
+    ) -> None:
         self._client, self._film, self._clock = client, film, clock
         self.signals = Signals(film.recording)
+        self._titles = {name: _signal_title(name, titles or {}) for name in self.signals.labels}
         self._plots: list[_Plot] = []
         self._panel: Any = None
         self._tab: Any = None
-        self._length = SPANS[FIRST_SPAN]
+        self._length = SPANS[_FIRST_SPAN]
         self._from = self._to = -math.inf
         self._drawn: tuple[float, float] | None = None
         self.span: tuple[float, float] | None = None
@@ -290,13 +308,13 @@ class Plots:
         gui, channels = client.gui, tuple(self.signals.labels)
         first = next((name for name in channels if name.endswith((".angles", ".speed"))), channels[0])
         with gui.add_folder("Plots", order=14, expand_by_default=False):
-            self._channel = gui.add_dropdown("Channel", channels, initial_value=first)
+            self._channel = gui.add_dropdown("Channel", tuple(self._titles.values()), initial_value=self._titles[first])
             self._label = gui.add_dropdown("Label", (ALL_LABELS, *self.signals.labels[first]), initial_value=ALL_LABELS)
             self._channel.on_update(lambda _: self._offer_labels())
             gui.add_button("Add plot", icon="chart-line").on_click(lambda _: self.add(self._chosen()))
             gui.add_button("Add to the last plot", icon="plus").on_click(lambda _: self.add(self._chosen(), join=True))
             gui.add_button("Remove the last plot", icon="x", color="gray").on_click(lambda _: self.remove_last())
-            span = gui.add_dropdown("Time shown", tuple(SPANS), initial_value=FIRST_SPAN)
+            span = gui.add_dropdown("Time shown", tuple(SPANS), initial_value=_FIRST_SPAN)
             span.on_update(lambda event: self._set_length(SPANS[str(event.target.value)]))
 
     def add(self, name: str, *, join: bool = False) -> None:
@@ -325,12 +343,12 @@ class Plots:
         if live:
             self._from, self._to = now - self._length, now
         elif not self._from <= now <= self._to or self._to - self._from != self._length:
-            self._from = max(now - LEAD_SHARE * self._length, film.start)
+            self._from = max(now - _LEAD_SHARE * self._length, film.start)
             self._to = self._from + self._length
         shift = self._clock(now) - now  # the clock of a match stands still now and then
         self.span = self._from + shift, self._to + shift
         wanted = self._from + shift, min(self._to, film.end) + shift
-        if self._drawn is not None and max(abs(a - b) for a, b in zip(wanted, self._drawn, strict=True)) < LIVE_PERIOD:
+        if self._drawn is not None and max(abs(a - b) for a, b in zip(wanted, self._drawn, strict=True)) < _LIVE_PERIOD:
             return
         self._drawn = wanted
         rows = film.row_at(self._from), film.row_at(self._to) + 1
@@ -349,7 +367,7 @@ class Plots:
             self._panel = self._client.gui.add_panel()
             self._tab = self._panel.add_tab("Plots", "chart-line")
             self._panel.dock_left()
-            self._panel.set_width(PANEL_WIDTH if self._film.has_scene else WIDE_PANEL_WIDTH)
+            self._panel.set_width(PANEL_WIDTH if self._film.has_scene else _WIDE_PANEL_WIDTH)
         rows = self._film.row_at(self._film.start), self._film.row_at(self._film.start) + 1
         with self._tab:
             gui = self._client.gui
@@ -359,7 +377,7 @@ class Plots:
                 title=self._title(curves),
                 scales={"x": {"time": False}},
                 cursor={"drag": {"x": True, "y": False}, "sync": {"key": "nutmeg"}},
-                height=PLOT_HEIGHT,
+                height=_PLOT_HEIGHT,
                 padding=(10, 24, 0, 0),
             )
         return _Plot(curves=curves, chart=chart)
@@ -370,7 +388,7 @@ class Plots:
             label = self.signals.labels[channel][column]
             dash = () if number < len(COLOURS) else (6, 3)
             yield {
-                "label": label if single else f"{channel}.{label}",
+                "label": label if single else f"{self._titles[channel]} {label}",
                 "stroke": COLOURS[number % len(COLOURS)],
                 "width": 1.5,
                 **({"dash": dash} if dash else {}),
@@ -380,7 +398,7 @@ class Plots:
     def _title(self, curves: tuple[tuple[str, int], ...]) -> str:
         channels = dict.fromkeys(channel for channel, _ in curves)
         units = {self.signals.units[channel] for channel in channels} - {""}
-        return ", ".join(channels) + (f" [{units.pop()}]" if len(units) == 1 else "")
+        return ", ".join(self._titles[c] for c in channels) + (f" [{units.pop()}]" if len(units) == 1 else "")
 
     def _remove(self, plot: _Plot) -> None:
         self._plots.remove(plot)
@@ -391,10 +409,13 @@ class Plots:
 
     def _chosen(self) -> str:
         label = str(self._label.value)
-        return str(self._channel.value) + ("" if label == ALL_LABELS else f".{label}")
+        return self._chosen_channel() + ("" if label == ALL_LABELS else f".{label}")
+
+    def _chosen_channel(self) -> str:
+        return next(channel for channel, title in self._titles.items() if title == self._channel.value)
 
     def _offer_labels(self) -> None:
-        self._label.options = (ALL_LABELS, *self.signals.labels[str(self._channel.value)])
+        self._label.options = (ALL_LABELS, *self.signals.labels[self._chosen_channel()])
         self._label.value = ALL_LABELS
 
     def _set_length(self, seconds: float) -> None:

@@ -41,13 +41,14 @@ if TYPE_CHECKING:
 
 
 class ViewerProcess:
-    """A running viewer."""
+    """The process of a viewer; its page answers once `wait` has returned, or a `with` block has begun."""
 
-    def __init__(self, process: subprocess.Popen[str], url: str, reader: threading.Thread | None = None) -> None:
-        self._process = process
-        self.url = url
-        """The address of the page."""
-        self._finalizer = weakref.finalize(self, _end, process, reader)
+    def __init__(self, process: subprocess.Popen[str], inbox: Inbox | None = None) -> None:
+        self._process, self._inbox = process, inbox
+        self._reader: threading.Thread | None = None
+        self.url = ""
+        """The address of the page; empty before `wait`."""
+        self._finalizer = weakref.finalize(self, _end, process)
 
     @property
     def pid(self) -> int:
@@ -59,11 +60,32 @@ class ViewerProcess:
         """Whether the viewer still runs."""
         return self._process.poll() is None
 
+    def wait(self) -> None:
+        """Wait until the page answers; an error says why it never will."""
+        assert self._process.stdout is not None
+        self.url = self._process.stdout.readline().strip()
+        if not self.url:
+            _, problem = self._process.communicate()
+            kind = EnvironmentProblem if self._process.returncode == EnvironmentProblem.exit_code else NutmegError
+            raise kind(problem.strip() or "the viewer process ended without saying why.")
+        if self._inbox is not None:
+            orders = (self._process.stdout, self._inbox)
+            self._reader = threading.Thread(target=_listen, args=orders, name="viewer's orders", daemon=True)
+            self._reader.start()
+        local = self.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)
+        with urllib.request.urlopen(local, timeout=120) as answer:  # noqa: S310 (our own server)
+            answer.read(1)
+
     def stop(self) -> None:
-        """End the viewer."""
+        """End the process of the viewer."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        if self._reader is not None:
+            self._reader.join(timeout=30)
         self._finalizer()
 
     def __enter__(self) -> Self:
+        self.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,10 +129,10 @@ def start_viewer_process(
     beside: Path | None = None,
     robot: str = "",
 ) -> ViewerProcess:
-    """Start a viewer and wait until its page answers.
+    """Start a viewer. Its page answers after `wait`, or inside a `with` block.
 
     Args:
-        path: the recording; it may still grow.
+        path: the recording; it may still grow. That of a live page may also begin later.
         host: the address to listen on.
         port: the port to listen on; 0 takes any free one.
         live: start at the newest row and stay there.
@@ -120,7 +142,7 @@ def start_viewer_process(
         robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
-    command = [sys.executable, "-m", "nutmeg.view", str(path), "--host", host, "--port", str(port)]
+    command = [sys.executable, "-m", "nutmeg.view.pages.server", str(path), "--host", host, "--port", str(port)]
     command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
     if controls is not None:
         command += controls.options()
@@ -133,22 +155,7 @@ def start_viewer_process(
     process = subprocess.Popen(  # noqa: S603 (our own module)
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout is not None
-    url = process.stdout.readline().strip()
-    if not url:
-        _, problem = process.communicate()
-        kind = EnvironmentProblem if process.returncode == EnvironmentProblem.exit_code else NutmegError
-        raise kind(problem.strip() or "the viewer process ended without saying why.")
-    reader = None
-    if controls is not None:
-        orders = (process.stdout, controls.inbox)
-        reader = threading.Thread(target=_listen, args=orders, name="viewer's orders", daemon=True)
-        reader.start()
-    viewer = ViewerProcess(process, url, reader)
-    local = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (an address to ask, not to listen on)
-    with urllib.request.urlopen(local, timeout=120) as answer:  # noqa: S310 (our own server)
-        answer.read(1)
-    return viewer
+    return ViewerProcess(process, None if controls is None else controls.inbox)
 
 
 def _listen(pipe: IO[str], inbox: Inbox) -> None:
@@ -157,7 +164,7 @@ def _listen(pipe: IO[str], inbox: Inbox) -> None:
         inbox.post(line)
 
 
-def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None) -> None:
+def _end(process: subprocess.Popen[str]) -> None:
     """End a process, gently first."""
     if process.poll() is None:
         process.terminate()
@@ -166,8 +173,6 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread | None = None)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    if reader is not None:
-        reader.join(timeout=30)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

@@ -1,6 +1,6 @@
-"""The web page of a recording, while it grows or afterwards: what `python -m nutmeg.view` runs.
+"""The web page of a recording, while it grows or afterwards: what `start_viewer_process` runs.
 
-    python -m nutmeg.view match.nutmeg --port 8080
+    python -m nutmeg.view.pages.server match.nutmeg --port 8080
 
 The first line on standard output is the address of the page; with `--drive`, `--pace` or `--pokes`, every further line
 is an order from the page (see `orders`). The server is reachable from this machine only, unless another `--host` is
@@ -23,6 +23,7 @@ import mujoco
 import tyro
 
 from nutmeg.base.errors import NutmegError
+from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.match_story import is_match
 from nutmeg.view.pages.hosted_robots import TouchPad
 from nutmeg.view.pages.match_page import MatchPage
@@ -40,14 +41,16 @@ if TYPE_CHECKING:
 
     import viser
 
-FRAME_PERIOD = 1 / 32
+_FRAME_PERIOD = 1 / 32
 """Seconds between two frames sent to the browser: there are to be 30 a second, and timers wake a little late."""
-REST_SHARE = 0.5
+_REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
-MAX_FIRST_PLOTS = 6
+_MAX_FIRST_PLOTS = 6
 """Channels of a recording without a scene that are plotted from the start."""
-REFRESH_PERIOD = 0.1
+_REFRESH_PERIOD = 0.1
 """Seconds between two looks for new rows."""
+_WAIT_PERIOD = 0.02
+"""Seconds between two looks whether a recording has begun."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,7 @@ class ViewerSettings:
     """Show a recording in the browser."""
 
     path: tyro.conf.Positional[Path]
-    """The recording."""
+    """The recording to show."""
     host: str = "127.0.0.1"
     """The address to listen on; 0.0.0.0 lets other machines in."""
     port: int = 8080
@@ -150,12 +153,14 @@ class Audience:
 
 def serve_recording(settings: ViewerSettings) -> None:
     """Show a recording until Ctrl-C, or until its parent process has ended."""
-    film = Film.open(settings.path, robot=settings.robot)
+    film = _open_film(settings)
+    if film is None:
+        return
     signals = Signals(film.recording)
     for name in settings.plot:
         signals.find(name)  # a wrong name is an error now, not when somebody looks
     if not film.recording.scene_xml and not settings.plot:  # a log of a real robot: its channels are all there is
-        settings = replace(settings, plot=tuple(film.recording.channels)[:MAX_FIRST_PLOTS])
+        settings = replace(settings, plot=tuple(film.recording.channels)[:_MAX_FIRST_PLOTS])
     with open_server(settings.host, settings.port) as server:
         server.gui.main_panel.dock_right()
         audience = Audience(server, film, settings)
@@ -165,13 +170,29 @@ def serve_recording(settings: ViewerSettings) -> None:
         refreshed = before = time.monotonic()
         while settings.is_wanted():
             now = time.monotonic()
-            if now - refreshed >= REFRESH_PERIOD and not film.recording.finished:
+            if now - refreshed >= _REFRESH_PERIOD and not film.recording.finished:
                 refreshed = now
                 film.refresh()
             audience.refresh(now - before)
             before = now
             took = time.monotonic() - now
-            time.sleep(max(FRAME_PERIOD - took, REST_SHARE * took, 0.002))
+            time.sleep(max(_FRAME_PERIOD - took, _REST_SHARE * took, 0.002))
+
+
+def _open_film(settings: ViewerSettings) -> Film | None:
+    """The recording; that of a live page may begin later, and None means that nobody waits for it any more.
+
+    A simulation starts its viewer before it builds its world, so that libraries load meanwhile.
+    """
+    while settings.live and not (settings.path / MANIFEST).is_file():
+        if not settings.is_wanted():
+            return None
+        time.sleep(_WAIT_PERIOD)
+    film = Film.open(settings.path, robot=settings.robot)
+    while settings.live and settings.is_wanted() and not (len(film.times) or film.recording.finished):
+        time.sleep(_WAIT_PERIOD)
+        film.refresh()
+    return film
 
 
 def _aim_at(stage: Stage, film: Film, robot: str) -> None:
@@ -209,3 +230,7 @@ def open_server(host: str = "127.0.0.1", port: int = 8080) -> Iterator[viser.Vis
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SLIDER_PAUSE = 0.8
 """A slider that was moved by hand is left alone for this time, seconds."""
-PUSHES = {
+_PUSHES = {
     "ahead": (1.0, 0.0, 0.0),
     "back": (-1.0, 0.0, 0.0),
     "left": (0.0, 1.0, 0.0),
@@ -35,9 +35,9 @@ PUSHES = {
     "up": (0.0, 0.0, 1.0),
 }
 """Directions of pushes in the frame of the world."""
-FREE_TURN = math.pi
+_FREE_TURN = math.pi
 """A joint without limits gets a slider from minus to plus this angle [rad]."""
-MAX_SHOWN_VALUES = 6
+_MAX_SHOWN_VALUES = 6
 """Of a sensor with more numbers only these are listed; all can be plotted."""
 
 
@@ -57,7 +57,7 @@ class Bench:
     """Shapes that are inside each other at rest, in words."""
 
     def text(self) -> str:
-        """The same as JSON."""
+        """All fields as a JSON object."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -105,7 +105,7 @@ class Workbench:
                 self._table = gui.add_html("")
         if bench.force:
             with gui.add_folder("Push", order=9, expand_by_default=False):
-                way = gui.add_dropdown("Direction", tuple(PUSHES), initial_value="ahead")
+                way = gui.add_dropdown("Direction", tuple(_PUSHES), initial_value="ahead")
                 most = min(max(10.0 * bench.force, 10.0), MAX_FORCE)
                 newtons = gui.add_slider("Force [N]", 0.0, round(most, 1), 0.1, round(min(bench.force, most), 1))
                 gui.add_button("Push for 0.1 s", icon="hand-finger").on_click(
@@ -137,13 +137,13 @@ class Workbench:
             rows = []
             for name in self._sensors:
                 values = recording.read(name, row, row + 1)[0]
-                shown = "  ".join(f"{value:.3g}" for value in values[:MAX_SHOWN_VALUES])
-                more = " …" if len(values) > MAX_SHOWN_VALUES else ""
+                shown = "  ".join(f"{value:.3g}" for value in values[:_MAX_SHOWN_VALUES])
+                more = " …" if len(values) > _MAX_SHOWN_VALUES else ""
                 rows.append((name.rpartition(".")[2], shown + more, recording.channels[name].unit))
             self._table.content = render("sensors.html.j2", rows=rows)
 
     def _slider(self, gui: Any, name: str, low: float, high: float) -> Any:  # noqa: ANN401
-        low, high = max(low, -FREE_TURN), min(high, FREE_TURN)
+        low, high = max(low, -_FREE_TURN), min(high, _FREE_TURN)
         slider = gui.add_slider(
             name, round(low, 3), round(max(high, low + 0.002), 3), 0.001, round(_inside(low, high), 3)
         )
@@ -157,7 +157,7 @@ class Workbench:
         return slider
 
     def _push(self, way: str, newtons: float) -> None:
-        x, y, z = (newtons * part for part in PUSHES[way])
+        x, y, z = (newtons * part for part in _PUSHES[way])
         self._send(Order(order="push", page=self._page, numbers=(x, y, z)))
 
     def _order(self, kind: str, *, thing: str = "", value: float = 0.0) -> Order:

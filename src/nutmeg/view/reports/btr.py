@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.search import SearchResult
 
-DISTANCE_MEANINGS = {
+_DISTANCE_MEANINGS = {
     "phi1": "phi1 tells how far a simulation is from reality by the fitness alone: the difference between the fitness "
     "of a controller in simulation and in reality, as a mean over the controllers that were tried. It is 0 for a "
     "simulation that predicts every trial. Numbers of the body that change no fitness cannot be found with it.",
@@ -152,7 +152,7 @@ def _summary(result: BtrResult, settings: BtrSettings) -> str:
     sure = f"; the last one {result.champion_simulated:.4g} {unit} in simulation" if found else ""
     if np.isfinite(result.champion_fitness):
         sure += f" and {result.champion_fitness:.4g} {unit} in reality"
-    about = DISTANCE_MEANINGS[settings.distance.kind] if result.mode == "btr" else ""
+    about = _DISTANCE_MEANINGS[settings.distance.kind] if result.mode == "btr" else ""
     told = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
     return f"{told}\n\n{about}".strip()
 

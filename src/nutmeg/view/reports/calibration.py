@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nutmeg.match.calibration.calibrate import Calibrated
     from nutmeg.match.calibration.estimates import Estimate
 
-GROUP_UNITS = {"walk": "m/s", "head": "rad/s", "fall": "1/s", "get_up": "s", "ball": "", "bounce": "", "kick": ""}
-NUMBER_UNITS = {
+_GROUP_UNITS = {"walk": "m/s", "head": "rad/s", "fall": "1/s", "get_up": "s", "ball": "", "bounce": "", "kick": ""}
+_NUMBER_UNITS = {
     "walk.turn": "rad/s",
     "walk.acceleration": "m/s²",
     "walk.turn_acceleration": "rad/s²",
@@ -48,7 +48,7 @@ NUMBER_UNITS = {
     "kick.follow_through": "s",
 }
 """Units of the settings of the behavioural world: by group, and where they differ from it."""
-SPEED_BINS = 12
+_SPEED_BINS = 12
 
 
 def calibration_report(
@@ -74,9 +74,9 @@ def calibration_report(
     )
 
 
-def unit_of(name: str) -> str:
+def _unit_of(name: str) -> str:
     """The unit of a number of the behavioural world."""
-    return NUMBER_UNITS.get(name, GROUP_UNITS.get(name.split(".", maxsplit=1)[0], ""))
+    return _NUMBER_UNITS.get(name, _GROUP_UNITS.get(name.split(".", maxsplit=1)[0], ""))
 
 
 def _row(one: Estimate, found: Calibrated) -> ParameterRow:
@@ -88,7 +88,7 @@ def _row(one: Estimate, found: Calibrated) -> ParameterRow:
         value=value,
         low=min(0.0, 1.25 * low) - 0.02 * top,
         high=top,
-        unit=unit_of(one.name),
+        unit=_unit_of(one.name),
         old=old if np.isfinite(old) else None,
         interval=(low, high),
         reason=one.reason,
@@ -114,11 +114,11 @@ def _unknown(kept: Sequence[Estimate], found: Calibrated) -> Table:
 
 def _speeds(found: Calibrated) -> tuple[Chart, ...]:
     wished, gone = found.walked.T
-    if len(wished) < SPEED_BINS:
+    if len(wished) < _SPEED_BINS:
         return ()
-    edges = np.linspace(wished.min(), wished.max() + 1e-9, SPEED_BINS + 1)
+    edges = np.linspace(wished.min(), wished.max() + 1e-9, _SPEED_BINS + 1)
     places = np.digitize(wished, edges) - 1
-    full = [k for k in range(SPEED_BINS) if np.sum(places == k) >= 10]
+    full = [k for k in range(_SPEED_BINS) if np.sum(places == k) >= 10]
     if not full:
         return ()
     middle = np.array([wished[places == k].mean() for k in full])

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
     from nutmeg.search.space import Space
 
-MESH_LIGHT = np.array([0.4, -0.5, 0.77])
+_MESH_LIGHT = np.array([0.4, -0.5, 0.77])
 """The direction towards the light on a drawn mesh."""
-MESH_COLOURS = (np.array([0.62, 0.66, 0.72]), np.array([0.45, 0.68, 0.55]), np.array([0.86, 0.52, 0.30]))
+_MESH_COLOURS = (np.array([0.62, 0.66, 0.72]), np.array([0.45, 0.68, 0.55]), np.array([0.86, 0.52, 0.30]))
 """Colours of a mesh, its convex hull, and the reduced hull."""
 
 
@@ -220,7 +220,7 @@ def plot_mesh_reduction(vertices: Floats, faces: Ints, reduced: ReducedMesh, pat
         figure.subplots_adjust(left=0, right=1, bottom=0, top=0.88, wspace=0)
         for number, (label, points, triangles, count) in enumerate(shown):
             axes: Any = figure.add_subplot(1, 3, number + 1, projection="3d")
-            axes.add_collection3d(_solid(points[triangles], MESH_COLOURS[number]))
+            axes.add_collection3d(_solid(points[triangles], _MESH_COLOURS[number]))
             axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
             axes.set_box_aspect(np.maximum(high - low, 1e-9), zoom=1.05)
             axes.set_axis_off()
@@ -236,7 +236,7 @@ def _solid(triangles: Floats, colour: Floats) -> Any:  # noqa: ANN401
 
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-    shade = 0.55 + 0.45 * np.clip(normals @ MESH_LIGHT, 0, 1)
+    shade = 0.55 + 0.45 * np.clip(normals @ _MESH_LIGHT, 0, 1)
     solid: Any = Poly3DCollection(triangles)
     solid.set_facecolor(shade[:, None] * colour)
     solid.set_edgecolor((0.15, 0.15, 0.15, 0.5))

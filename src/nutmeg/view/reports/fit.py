@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 MAX_SERIES = 36
 """Series drawn in a report; of more, those with the largest errors of each recording."""
-MAX_CHANNELS = 12
+_MAX_CHANNELS = 12
 """Channels of a recording that a PNG file shows."""
 KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learning to walk"}
 
@@ -76,7 +76,7 @@ class RecordingRow:
     after: float
     """With the estimates."""
     before: float | None = None
-    """Before the fit."""
+    """The value before the fit."""
     held_out: bool = False
     """Whether the fit never saw this recording."""
     note: str = ""
@@ -235,7 +235,9 @@ def _pictures(report: FitReport) -> Iterator[tuple[str, bytes]]:
     for index, chart in enumerate(report.charts):
         yield f"chart_{index + 1}", png(alone(partial(plots.draw_chart, chart=chart)), plots.WIDE)
     for index, (name, channels) in enumerate(_by_recording(report.series).items()):
-        panels = [partial(fit_plots.draw_series, one=one, legend=one is channels[0]) for one in channels[:MAX_CHANNELS]]
+        panels = [
+            partial(fit_plots.draw_series, one=one, legend=one is channels[0]) for one in channels[:_MAX_CHANNELS]
+        ]
         yield f"series_{index + 1}", png(*side_by_side(panels, title=name))
 
 

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search.run import SearchResult
 
-RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)
+_RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)
 """Opacities of candidates, from the worst to the best."""
-MAX_CANDIDATES = 2400
+_MAX_CANDIDATES = 2400
 """Candidates drawn in a panel; more are thinned evenly."""
-DETAIL_ROWS, DETAIL_FROM = 240, 1200
+_DETAIL_ROWS, _DETAIL_FROM = 240, 1200
 """A series of more rows than the latter also gets a picture of so many of them, row by row."""
-MAX_BAND_POINTS = 500
+_MAX_BAND_POINTS = 500
 """A band of more rows is drawn with so many of them."""
 WHITENESS_LAGS = 20
 """Lags at which residuals are compared with white noise, rows."""
@@ -59,7 +59,7 @@ class ParameterRow:
 
     name: str
     value: float
-    """The estimate."""
+    """The estimated value."""
     low: float
     """The smallest value that was allowed."""
     high: float
@@ -154,7 +154,7 @@ class Convergence:
             order = np.argsort(np.argsort(-values[good], kind="stable"), kind="stable")
             ranks[part.start + good] = order / max(len(good) - 1, 1)
         shown = np.flatnonzero(np.isfinite(ranks))
-        shown = shown[:: max(1, math.ceil(len(shown) / MAX_CANDIDATES))]
+        shown = shown[:: max(1, math.ceil(len(shown) / _MAX_CANDIDATES))]
         return np.asarray(shown + 1.0, np.float64), self.candidates[shown], np.asarray(ranks[shown])
 
 
@@ -165,9 +165,9 @@ class Series:
     recording: str
     channel: str
     times: Floats
-    """Shape (T,), s."""
+    """Times of the samples (T,), seconds."""
     measured: Floats
-    """Shape (T,)."""
+    """Measured values (T,)."""
     after: Floats | None = None
     """Simulated with the estimates, (T,)."""
     before: Floats | None = None
@@ -268,8 +268,8 @@ def draw_errors(axes: Axes, convergences: Sequence[Convergence], label: str) -> 
 
 def _draw_cloud(axes: Axes, x: Floats, y: Floats, ranks: Floats) -> None:
     """Draw points shaded by rank; those of a shade are one path of dots, which keeps the page small."""
-    level = np.minimum((ranks * len(RANK_SHADES)).astype(int), len(RANK_SHADES) - 1)
-    for shade, alpha in enumerate(RANK_SHADES):
+    level = np.minimum((ranks * len(_RANK_SHADES)).astype(int), len(_RANK_SHADES) - 1)
+    for shade, alpha in enumerate(_RANK_SHADES):
         here = level == shade
         if not here.any():
             continue
@@ -325,7 +325,7 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
         (one.after, GREEN, 1.3, "-", "simulated after"),
     )
     if one.band is not None:
-        step = slice(None, None, 1 + len(one.times[part]) // MAX_BAND_POINTS)
+        step = slice(None, None, 1 + len(one.times[part]) // _MAX_BAND_POINTS)
         low, high = (side[part][step] for side in one.band)
         axes.fill_between(one.times[part][step], low, high, color=GREEN, alpha=0.18, lw=0)
     for values, colour, width, style, name in lines:
@@ -341,13 +341,13 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
 
 def draw_series_with_detail(figure: Figure, one: Series) -> None:
     """Draw a channel; of a long one also a stretch in the middle, row by row; below, what is left unexplained."""
-    long, residual = len(one.times) > DETAIL_FROM, one.residual()
+    long, residual = len(one.times) > _DETAIL_FROM, one.residual()
     grid = figure.add_gridspec(1 + int(long) + int(residual is not None), 1)
     whole = figure.add_subplot(grid[0])
     draw_series(whole, one, legend=False)
     if long:
-        middle = (len(one.times) - DETAIL_ROWS) // 2
-        part = slice(middle, middle + DETAIL_ROWS)
+        middle = (len(one.times) - _DETAIL_ROWS) // 2
+        part = slice(middle, middle + _DETAIL_ROWS)
         whole.axvspan(one.times[part.start], one.times[part.stop - 1], color=BLUE, alpha=0.2, lw=0)
         detail = figure.add_subplot(grid[1])
         draw_series(detail, one, legend=False, rows=part)
@@ -373,7 +373,7 @@ def _scale_to(axes: Axes, series: Sequence[Floats]) -> None:
 
 def series_size(one: Series) -> Size:
     """Width and height of the picture of a channel, inches."""
-    more = int(len(one.times) > DETAIL_FROM) + int(one.after is not None)
+    more = int(len(one.times) > _DETAIL_FROM) + int(one.after is not None)
     return PANEL[0], PANEL[1] + 1.6 * more
 
 

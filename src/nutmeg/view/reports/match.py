@@ -24,7 +24,16 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import LIVE
 from nutmeg.model.field import load_field
 from nutmeg.recording import Recording
-from nutmeg.view.match_story import EVENT_SIGNS, TEAM_COLOURS, MatchStory, clock_text, number_of
+from nutmeg.view.match_story import (
+    EVENT_SIGNS,
+    SHOT_BESIDE,
+    SHOT_SPEED,
+    SHOT_TIME,
+    TEAM_COLOURS,
+    MatchStory,
+    clock_text,
+    number_of,
+)
 from nutmeg.view.reports.plots import png
 from nutmeg.view.reports.report import (
     Cell,
@@ -42,7 +51,6 @@ from nutmeg.view.reports.report import (
     Timeline,
     write_page,
 )
-from nutmeg.view.shots import SHOT_BESIDE, SHOT_SPEED, SHOT_TIME
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
@@ -58,21 +66,21 @@ if TYPE_CHECKING:
 
 # ---- numbers
 
-PLACE_PERIOD = 0.5
+_PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
-MAX_WALKING_SPEED = 1.5
+_MAX_WALKING_SPEED = 1.5
 """A player that seems to go faster than this was moved by the referee [m/s]."""
-REPLAY_LEAD = 6.0
+_REPLAY_LEAD = 6.0
 """A link from an event into the replay goes to this time before it [s]."""
 ROWS_PER_READ = 5000
 """Rows that are counted at once."""
-BALL_ROW_STEP = 5
+_BALL_ROW_STEP = 5
 """One in this number of rows is kept of the places of the ball."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayerFacts:
-    """One player."""
+    """What one player did in a match."""
 
     robot: str
     number: int
@@ -91,7 +99,7 @@ class PlayerFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """One team."""
+    """What one team did in a match."""
 
     name: str
     subtitle: str = ""
@@ -115,7 +123,7 @@ class TeamFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchFacts:
-    """A match."""
+    """All numbers of the report of a match."""
 
     teams: tuple[TeamFacts, TeamFacts]
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -169,10 +177,10 @@ class MatchStatistics:
         self._owned += int(np.count_nonzero(owner >= 0))
         self._possession += [np.count_nonzero(owner == team) for team in (0, 1)]
         self._attack += [np.count_nonzero(ball[:, 0] > 0), np.count_nonzero(ball[:, 0] < 0)]
-        self._ball.append(ball[-self._live % BALL_ROW_STEP :: BALL_ROW_STEP])
+        self._ball.append(ball[-self._live % _BALL_ROW_STEP :: _BALL_ROW_STEP])
         self._live += len(ball)
         times = np.asarray(recording.times)[start:stop]
-        half_seconds = np.floor(times / PLACE_PERIOD + 1e-6)
+        half_seconds = np.floor(times / _PLACE_PERIOD + 1e-6)
         kept = np.flatnonzero(np.diff(half_seconds, prepend=self._half_second) > 0)
         self._half_second = float(half_seconds[-1])
         for player in self._players:
@@ -271,15 +279,15 @@ def walked(times: Floats, places: Floats) -> float:
     if len(places) < 2:
         return 0.0
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
-    return float(steps[steps <= MAX_WALKING_SPEED * np.diff(times)].sum())
+    return float(steps[steps <= _MAX_WALKING_SPEED * np.diff(times)].sum())
 
 
 # ---- maps
 
-GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
-MAP_WIDTH, MAP_MARGIN = 6.2, 1.0
+_GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
+_MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0
 """Width of a map, inches, and what it shows around the pitch, m."""
-MAP_CELL, MAP_BLUR = 0.5, 1.0
+MAP_CELL, _MAP_BLUR = 0.5, 1.0
 """Size of the cells of the ball's map, m, and the deviation of its blur, cells: single visits do not sparkle."""
 
 
@@ -291,7 +299,7 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
         x, y = field.length / 2, field.width / 2
         bins = (round(field.length / MAP_CELL), round(field.width / MAP_CELL))
         counts, _, _ = np.histogram2d(facts.ball[:, 0], facts.ball[:, 1], bins=bins, range=[[-x, x], [-y, y]])
-        heat = gaussian_filter(np.sqrt(counts), MAP_BLUR, mode="constant", truncate=3.0).T
+        heat = gaussian_filter(np.sqrt(counts), _MAP_BLUR, mode="constant", truncate=3.0).T
         heat = heat / max(float(heat.max()), 1e-9)
         axes.imshow(
             heat, alpha=np.minimum(2.5 * np.sqrt(heat), 0.9), extent=(-x, x, -y, y), origin="lower", cmap="inferno",
@@ -301,7 +309,7 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
     return _map(field, draw if len(facts.ball) else lambda _axes: None)
 
 
-def shot_map(facts: MatchFacts, field: FieldSettings) -> bytes:
+def _shot_map(facts: MatchFacts, field: FieldSettings) -> bytes:
     """A PNG file with the places of shots, each with a line to the goal that it was meant for, and of goals."""
 
     def draw(axes: Axes) -> None:
@@ -338,7 +346,7 @@ def player_map(team: TeamFacts, field: FieldSettings, colour: str) -> bytes:
 
 def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
     """A PNG file of the pitch with its lines, and of what `draw` adds."""
-    long, wide = field.length + 2 * MAP_MARGIN, field.width + 2 * MAP_MARGIN
+    long, wide = field.length + 2 * _MAP_MARGIN, field.width + 2 * _MAP_MARGIN
 
     def pitch(figure: Figure) -> None:
         from matplotlib.collections import LineCollection
@@ -351,14 +359,14 @@ def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
         axes.set(xlim=(-long / 2, long / 2), ylim=(-wide / 2, wide / 2), aspect="auto")
         axes.axis("off")
 
-    return png(pitch, (MAP_WIDTH, MAP_WIDTH * wide / long), facecolor=GRASS_COLOUR, panel=True)
+    return png(pitch, (_MAP_WIDTH, _MAP_WIDTH * wide / long), facecolor=_GRASS_COLOUR, panel=True)
 
 
 # ---- the page
 
-NEUTRAL_COLOUR = "#9aa5ad"
+_NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
-TICK_STEPS, MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
+_TICK_STEPS, _MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
 """Steps between the marks of the time line, seconds, and how many marks there may be."""
 MAX_LISTED_EVENTS = 160
 """Events that are listed; of more, falls are left out first."""
@@ -463,7 +471,7 @@ def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
 def _time_line(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
     """Goals, shots and fouls over the time of the match; falls would hide them."""
     length = max(facts.game_time, 1.0)
-    step = next(step for step in TICK_STEPS if length / step <= MAX_TICKS or step == TICK_STEPS[-1])
+    step = next(step for step in _TICK_STEPS if length / step <= _MAX_TICKS or step == _TICK_STEPS[-1])
     ticks = tuple((t / length, clock_text(t)) for t in np.arange(0.0, length + 1e-6, step).tolist())
     marks = tuple(
         Mark(
@@ -485,13 +493,13 @@ def _time_line(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
 
 def _moment(replay: str, event: Mapping[str, Any]) -> str:
     """The address in the replay at which an event comes about; empty without a replay."""
-    return f"{replay}?t={max(event['clock'] - REPLAY_LEAD, 0):.0f}" if replay else ""
+    return f"{replay}?t={max(event['clock'] - _REPLAY_LEAD, 0):.0f}" if replay else ""
 
 
 def _maps(facts: MatchFacts, field: FieldSettings) -> tuple[Block, ...]:
     pictures = [
         Picture(image=ball_map(facts, field), caption="The live ball."),
-        Picture(image=shot_map(facts, field), caption="Where shots and goals were taken from; stars are goals."),
+        Picture(image=_shot_map(facts, field), caption="Where shots and goals were taken from; stars are goals."),
     ]
     for team, colour in zip(facts.teams, TEAM_COLOURS, strict=True):
         caption = f"{team.name}: where its players were, every half second, and their median places."
@@ -520,7 +528,7 @@ def _players(facts: MatchFacts) -> Table:
         numeric=numbers,
         about="Touches: how often a player got to the ball after another player. Position error: the median distance "
         "between its believed and its true position. Distances leave out what was faster than "
-        f"{MAX_WALKING_SPEED:g} m/s, where the player was moved.",
+        f"{_MAX_WALKING_SPEED:g} m/s, where the player was moved.",
     )
 
 
@@ -537,7 +545,7 @@ def _events(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
             clock_text(e["clock"]),
             EVENT_SIGNS[e["kind"]],
             str(e["text"]),
-            NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
+            _NEUTRAL_COLOUR if e["about"] is None else TEAM_COLOURS[e["about"]],
             e["kind"] == "goal",
             _moment(replay, e),
         )

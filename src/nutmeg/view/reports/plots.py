@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 INK, GREY, GRID, GREEN, ORANGE = "#24302a", "#9aa39e", "#e4e8e5", "#227848", "#d9772b"
 BLUE, VIOLET, RED, PAPER = "#2f6fb0", "#7a5bb0", "#b83a4b", "#fffffe"
-THEME = {INK: "ink", GREY: "grey", GRID: "grid", GREEN: "green", ORANGE: "orange", BLUE: "blue", VIOLET: "violet"}
-THEME |= {RED: "red", PAPER: "card"}
+_THEME = {INK: "ink", GREY: "grey", GRID: "grid", GREEN: "green", ORANGE: "orange", BLUE: "blue", VIOLET: "violet"}
+_THEME |= {RED: "red", PAPER: "card"}
 """The name of each colour in the style sheet of reports."""
 COLOUR_CYCLE = (GREEN, ORANGE, BLUE, VIOLET, RED, INK, GREY)
 PANEL, WIDE = (4.3, 2.7), (8.8, 3.1)
 """Width and height of a panel and of a wide picture, inches; their text is readable on a phone and on a desk."""
 MARGINS = (0.66, 0.08, 0.28, 0.44)
 """Left, right, top and bottom margin of a panel, inches; equal for all, so that panels side by side line up."""
-LINE_STRETCHES = 260
+_LINE_STRETCHES = 260
 """A long line is thinned to so many stretches of two points each."""
-STYLE: Any = {
+_STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
@@ -83,9 +83,9 @@ class Curve:
 
     name: str
     x: Floats
-    """Shape (n,)."""
+    """Values along the x axis, (n,)."""
     y: Floats
-    """Shape (n,); nan leaves a gap."""
+    """Values along the y axis, (n,); nan leaves a gap."""
     low: Floats | None = None
     """The lower edge of a band around the line, (n,)."""
     high: Floats | None = None
@@ -125,7 +125,7 @@ def _drawing(size: Size, *, panel: bool = False) -> Iterator[Figure]:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE), warnings.catch_warnings():
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # Names in any script are measured with a font that may lack them; the browser draws them with one that has.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, dpi=130, layout=None if panel else "constrained")
@@ -161,7 +161,7 @@ def svg(draw: Draw, size: Size = PANEL, *, alt: str, panel: bool = True) -> Mark
     inside = re.sub(r'<g id="[^"]*"', "<g", inside)
     inside = re.sub(r' d="[^"]*"', _shorter, re.sub(r"\n\s*", "\n", inside))
     inside = inside.replace("'DejaVu Sans', sans-serif", "system-ui, sans-serif")
-    for colour, name in THEME.items():
+    for colour, name in _THEME.items():
         inside = inside.replace(colour, f"var(--{name})")
     words = escape(alt)
     head = f'<svg role="img" aria-label="{words}" {box.group(0)} data-axes="{axes}"><title>{words}</title>'
@@ -276,7 +276,7 @@ def draw_chart(axes: Axes, chart: Chart) -> None:
 
 def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """A line reduced to the smallest and the largest value of every stretch, in their order; short lines stay."""
-    size = len(x) // LINE_STRETCHES
+    size = len(x) // _LINE_STRETCHES
     if size < 4:
         return x, y
     count = len(x) // size

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SEARCHED = "lowest value so far"
 """The curve of a search, which minimises: a fitness counts negative."""
-REAL_FITNESS = "best in reality"
+_REAL_FITNESS = "best in reality"
 """The curve of a `nutmeg btr`: the fitness of the best trial of each iteration."""
 
 
@@ -47,7 +47,7 @@ def read_curves(folder: Path) -> dict[str, tuple[Floats, Floats]]:
     tried = [line.get("tried") or [] for line in read_lines(folder / "iterations.jsonl")]
     if tried:
         real = [max((t["real"] for t in row if t.get("real") is not None), default=np.nan) for row in tried]
-        found[REAL_FITNESS] = _numbered(np.array(real, float))
+        found[_REAL_FITNESS] = _numbered(np.array(real, float))
     return {**found, **_training_curves(folder)}
 
 

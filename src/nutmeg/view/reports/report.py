@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Value = str | float | int | None
 """What a table cell shows."""
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """A paragraph."""
+    """A paragraph of text."""
 
     text: str
     quiet: bool = True
@@ -222,7 +222,7 @@ class Mark:
     text: str
     sign: str = ""
     colour: str = ""
-    """A CSS colour."""
+    """The colour, as CSS writes it."""
     above: bool = True
     """Whether it stands above the line."""
     strong: bool = False
@@ -329,7 +329,7 @@ def number(value: Value, *, width: float | None = None) -> str:
     digits, _, power = f"{value:.4g}".partition("e")
     if power and 0 < int(power) <= 6:
         return f"{value:.0f}".replace("-", "−")
-    return digits.replace("-", "−") + (f"·10{str(int(power)).translate(SUPERSCRIPTS)}" if power else "")
+    return digits.replace("-", "−") + (f"·10{str(int(power)).translate(_SUPERSCRIPTS)}" if power else "")
 
 
 def duration(seconds: float) -> str:

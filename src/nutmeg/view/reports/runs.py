@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from nutmeg.view.reports.report import Block
 
-MATCH_RECORDING = "match.nutmeg"
-PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")
+_MATCH_RECORDING = "match.nutmeg"
+_PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")
 """Files of a run that one wants to open."""
-KEY_NUMBERS = (
+_KEY_NUMBERS = (
     "result",
     "clock",
     "fitness",
@@ -48,12 +48,12 @@ KEY_NUMBERS = (
     "seconds",
 )
 """Numbers of `results.json` that are shown in the list, if a run has them."""
-MAX_COMPARED_NUMBERS = 200
+_MAX_COMPARED_NUMBERS = 200
 """Numbers of a run that are compared; tables of single games or parameters would fill pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFacts:
+class _RunFacts:
     """A run as the list shows it."""
 
     folder: Path
@@ -66,41 +66,41 @@ class RunFacts:
     numbers: Mapping[str, float | str] = field(default_factory=dict)
     """Its results, by name; parts of tables are called `table.name`."""
     pages: tuple[str, ...] = ()
-    """The files of `PAGES` that it has."""
+    """The files of `_PAGES` that it has."""
 
     @property
     def key_numbers(self) -> str:
         """The few numbers to take away, in words."""
-        shown = [name for name in KEY_NUMBERS if name in self.numbers] or list(self.numbers)[:3]
+        shown = [name for name in _KEY_NUMBERS if name in self.numbers] or list(self.numbers)[:3]
         return ", ".join(f"{name} {_shown(self.numbers[name])}" for name in shown)
 
 
-def find_runs(parent: Path) -> list[RunFacts]:
+def find_runs(parent: Path) -> list[_RunFacts]:
     """All runs in a folder, the newest first."""
     folders = sorted(path for path in parent.iterdir() if path.is_dir())
-    found = [run for folder in folders if (run := read_run(folder)) is not None]
+    found = [run for folder in folders if (run := _read_run(folder)) is not None]
     return sorted(found, key=lambda run: run.began, reverse=True)
 
 
-def read_run(folder: Path) -> RunFacts | None:
+def _read_run(folder: Path) -> _RunFacts | None:
     """The facts of a run; None of a folder that is none."""
-    if not any((folder / name).exists() for name in ("run.json", MATCH_RECORDING)):
+    if not any((folder / name).exists() for name in ("run.json", _MATCH_RECORDING)):
         return None
-    pages = tuple(name for name in PAGES if (folder / name).is_file())
+    pages = tuple(name for name in _PAGES if (folder / name).is_file())
     try:
         if (folder / "run.json").exists():
             return _logged_run(folder, pages)
         return _match_run(folder, pages)
     except (NutmegError, KeyError, TypeError, ValueError, AttributeError) as error:
-        return RunFacts(folder=folder, kind="?", began=_changed(folder), state=f"damaged: {error}", pages=pages)
+        return _RunFacts(folder=folder, kind="?", began=_changed(folder), state=f"damaged: {error}", pages=pages)
 
 
-def _logged_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
+def _logged_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
     manifest = read_json(folder / "run.json") or {}
     ends = [line for line in read_lines(folder / "log.jsonl") if line.get("event") in ("begin", "end")]
     state = str(ends[-1].get("how", "")) if ends and ends[-1]["event"] == "end" else "running or killed"
     command = [str(word) for word in manifest["command"]]
-    return RunFacts(
+    return _RunFacts(
         folder=folder,
         kind=command[1] if len(command) > 1 else command[0],
         began=str(manifest.get("began", _changed(folder)))[:19].replace("T", " "),
@@ -110,8 +110,8 @@ def _logged_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
     )
 
 
-def _match_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
-    recording = Recording.open(folder / MATCH_RECORDING)
+def _match_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
+    recording = Recording.open(folder / _MATCH_RECORDING)
     numbers: dict[str, float | str] = {"seconds": recording.duration}
     if is_match(recording) and len(recording):
         story = MatchStory(recording)
@@ -124,7 +124,7 @@ def _match_run(folder: Path, pages: tuple[str, ...]) -> RunFacts:
             **numbers,
         }
     state = "finished" if recording.finished else "running or killed"
-    return RunFacts(folder=folder, kind="match", began=_changed(folder), state=state, numbers=numbers, pages=pages)
+    return _RunFacts(folder=folder, kind="match", began=_changed(folder), state=state, numbers=numbers, pages=pages)
 
 
 def _kinds(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -141,7 +141,7 @@ def flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, floa
             yield f"{before}{name}", value
 
 
-def write_runs_page(path: Path, runs: Sequence[RunFacts], compared: Sequence[RunFacts] = ()) -> None:
+def write_runs_page(path: Path, runs: Sequence[_RunFacts], compared: Sequence[_RunFacts] = ()) -> None:
     """Write the page: the list of all runs, and the numbers of some of them side by side."""
     listed = Table(
         columns=("run", "kind", "began", "state", "numbers", "open"),
@@ -163,23 +163,23 @@ def write_runs_page(path: Path, runs: Sequence[RunFacts], compared: Sequence[Run
     )
 
 
-def _side_by_side(runs: Sequence[RunFacts]) -> tuple[Block, ...]:
+def _side_by_side(runs: Sequence[_RunFacts]) -> tuple[Block, ...]:
     """The curves of some runs over each other, and their numbers in a table."""
     charts = compared_charts({run.folder.name: read_curves(run.folder) for run in runs})
     return (*([pictures_of(charts)] if charts else []), comparison(runs))
 
 
-def comparison(runs: Sequence[RunFacts]) -> Table:
+def comparison(runs: Sequence[_RunFacts]) -> Table:
     """The numbers that any of some runs has, a column for each run."""
-    names = list(dict.fromkeys(name for run in runs for name in run.numbers))[:MAX_COMPARED_NUMBERS]
+    names = list(dict.fromkeys(name for run in runs for name in run.numbers))[:_MAX_COMPARED_NUMBERS]
     return Table(
         columns=("", *(run.folder.name for run in runs)),
-        rows=tuple((name, *(_value(run.numbers.get(name)) for run in runs)) for name in names),
+        rows=tuple((_words(name), *(_value(run.numbers.get(name)) for run in runs)) for name in names),
         numeric=tuple(run.folder.name for run in runs),
     )
 
 
-def _row(path: Path, run: RunFacts) -> tuple[Cell | str, ...]:
+def _row(path: Path, run: _RunFacts) -> tuple[Cell | str, ...]:
     good = run.state == "finished"
     links = tuple((name, os.path.relpath(run.folder / name, path.parent)) for name in run.pages)
     return (
@@ -190,6 +190,11 @@ def _row(path: Path, run: RunFacts) -> tuple[Cell | str, ...]:
         run.key_numbers,
         Cell(links=links),
     )
+
+
+def _words(name: str) -> str:
+    """The name of a number as one reads it: `held_out.error` is "held out: error"."""
+    return name.replace(".", ": ").replace("_", " ")
 
 
 def _value(value: float | str | None) -> str:

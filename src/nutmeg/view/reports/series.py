@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from nutmeg.match.series.settings import SeriesSettings
     from nutmeg.match.series.standings import Record, Standings
 
-CLEAR_ERRORS = 2.0
+_CLEAR_ERRORS = 2.0
 """A difference of more than this number of standard errors is coloured."""
-DEEPEST_GOALS = 3.0
+_DEEPEST_GOALS = 3.0
 """The difference in goals a game that has the deepest colour."""
 
 
@@ -101,7 +101,7 @@ def _cross_table(report: SeriesReport, table: Standings) -> Table:
         rows=tuple((name, *(_cell(report, table, name, other) for other in names)) for name in names),
         numeric=(),
         about="Mean goals a game of the row's team more than of the column's, with the standard error in brackets; "
-        f"wins, draws and losses below. Coloured where the difference is more than {CLEAR_ERRORS:g} errors.{paper}",
+        f"wins, draws and losses below. Coloured where the difference is more than {_CLEAR_ERRORS:g} errors.{paper}",
     )
 
 
@@ -120,9 +120,9 @@ def _cell(report: SeriesReport, table: Standings, name: str, other: str) -> Cell
 
 def _shade(record: Record) -> float:
     """The background of a cell: 1 if the row's team is far ahead, -1 if far behind, 0 if it is not clear."""
-    if record.difference is None or record.error is None or abs(record.difference) <= CLEAR_ERRORS * record.error:
+    if record.difference is None or record.error is None or abs(record.difference) <= _CLEAR_ERRORS * record.error:
         return 0.0
-    return max(-1.0, min(record.difference / DEEPEST_GOALS, 1.0))
+    return max(-1.0, min(record.difference / _DEEPEST_GOALS, 1.0))
 
 
 def _teams(table: Standings) -> Table:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
     from nutmeg.sim.servo_replay import Comparison
 
-RELEASED_SHADE = "#e3efe8"
-STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
+_RELEASED_SHADE = "#e3efe8"
+_STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
 """Opacities of the steps, small to large."""
-FIGURE_SIZE = (11.5, 8.6)
+_FIGURE_SIZE = (11.5, 8.6)
 """Width and height of the four plots, inches."""
 NUMBER_NAMES = {
     "step_rad": ("step for the three numbers below", "rad"),
@@ -44,11 +44,11 @@ NUMBER_NAMES = {
     "inertia_kg_m2": ("inertia of limb and rotor", "g m²"),
 }
 """Name and readable unit of each number."""
-INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
+_INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
 """Words for numbers that are infinite."""
-MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}
+_MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}
 """Words for numbers that could not be measured."""
-HOW_MEASURED = """\
+_HOW_MEASURED = """\
 The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
 The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
 The rise time is from 10 to 90 % of where the joint ends up, the dead time from the command to the first per cent.
@@ -64,7 +64,7 @@ The battery does not sag on the rig, and friction does not grow with the load.
 def readable(name: str, value: float) -> str:
     """A number as people read it, with its unit."""
     if not math.isfinite(value):
-        return (MISSING_WORDS if math.isnan(value) else INFINITE_WORDS).get(name, "none")
+        return (_MISSING_WORDS if math.isnan(value) else _INFINITE_WORDS).get(name, "none")
     unit = NUMBER_NAMES[name][1]
     scale = 1000.0 if unit in ("ms", "mrad", "g m²") else 1.0
     return f"{value * scale:.3g} {unit}"
@@ -77,11 +77,11 @@ def servo_figure(title: str, measured: ServoMeasurement, ideal: ServoMeasurement
         figure.suptitle(f"{title}, actuation {measured.actuation}", x=0.012, ha="left", fontsize=13, fontweight="bold")
         _draw(figure, measured, ideal)
 
-    return png(draw, FIGURE_SIZE)
+    return png(draw, _FIGURE_SIZE)
 
 
 def _draw(figure: Figure, measured: ServoMeasurement, ideal: ServoMeasurement | None) -> None:
-    """The four plots."""
+    """Draw the four plots of a servo."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12, wspace=0.04, hspace=0.04))
@@ -116,7 +116,7 @@ def replay_figure(title: str, comparisons: Iterable[Comparison]) -> bytes:
             axes.set_xlabel("time [s]" if index >= len(shown) - columns else "")
         _legend(figure)
 
-    return png(draw, (FIGURE_SIZE[0], 0.8 + 2.3 * rows))
+    return png(draw, (_FIGURE_SIZE[0], 0.8 + 2.3 * rows))
 
 
 def _legend(figure: Figure) -> None:
@@ -128,7 +128,7 @@ def _legend(figure: Figure) -> None:
 def _shade_released(axes: Axes, one: Comparison) -> None:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], ~one.powered, [0]]).astype(int)))
     for start, stop in edges.reshape(-1, 2):
-        axes.axvspan(one.times[start], one.times[stop - 1], color=RELEASED_SHADE, lw=0, label="released")
+        axes.axvspan(one.times[start], one.times[stop - 1], color=_RELEASED_SHADE, lw=0, label="released")
 
 
 def _annotate(axes: Axes, text: str, at: Size, offset: Size, colour: str, align: tuple[str, str]) -> None:
@@ -144,7 +144,7 @@ def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -
     restless = np.abs(steps.angles[since > 400] - steps.angles[-1]) > 0.03 * steps.sizes
     end = since[-1] if restless.any() else 400
     for index, size in enumerate(steps.sizes):
-        solid = STEP_SHADES[-len(steps.sizes) :][index]
+        solid = _STEP_SHADES[-len(steps.sizes) :][index]
         axes.step([-60, 0, end], [0, size, size], where="post", color=GREY, lw=0.8, ls=":")
         if ideal is not None:
             axes.plot(since, ideal.angles[:, index], color=GREY, lw=0.9)
@@ -225,7 +225,7 @@ def servo_page(
     name = f"{title}, actuation {measured.actuation}"
     plots = svg(
         lambda figure: _draw(figure, measured, ideal),
-        FIGURE_SIZE,
+        _FIGURE_SIZE,
         alt="Step response, frequency response, hysteresis loop and torque-speed curve",
         panel=False,
     )
@@ -248,7 +248,7 @@ def servo_page(
             ),
             Section(key="given", title="Given", blocks=(Facts(items=facts),), half=True),
             Section(
-                key="how", title="How it was measured", blocks=(Bullets(items=(*HOW_MEASURED, *notes), quiet=True),)
+                key="how", title="How it was measured", blocks=(Bullets(items=(*_HOW_MEASURED, *notes), quiet=True),)
             ),
         ),
     )

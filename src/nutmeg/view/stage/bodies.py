@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-HIDDEN_GROUP = 3
+_HIDDEN_GROUP = 3
 """Geoms of this group and above are for collisions only."""
-PAINT_THICKNESS = 0.012
+_PAINT_THICKNESS = 0.012
 """A geom that stands still, collides with nothing and is at most this high is paint, metres."""
-GHOST_COLOUR = (150, 90, 220)
+_GHOST_COLOUR = (150, 90, 220)
 """Colour (sRGB) of a robot of another recording that is drawn beside this one."""
-TINT_OPACITY = 0.4
+_TINT_OPACITY = 0.4
 """Opacity of ghosts and of shapes that are drawn over robots."""
-PAINT_LIFT = 0.002
+_PAINT_LIFT = 0.002
 """How far paint is lifted, metres."""
 
 
@@ -68,7 +68,7 @@ def body_tree(model: Any, *, ghost: bool = False) -> list[Piece]:  # noqa: ANN40
             continue
         part = geom_part(model, geom)
         if ghost:
-            part = _tinted(part.mesh, GHOST_COLOUR)
+            part = _tinted(part.mesh, _GHOST_COLOUR)
         (paint if is_paint(model, geom) else parts.setdefault(body, [])).append(part)
     wanted = _with_ancestors(model, parts)
     pieces: list[Piece] = []
@@ -125,12 +125,12 @@ def inertia_glbs(
 
 def _tinted(mesh: Mesh, rgb: tuple[int, int, int]) -> Part:
     red, green, blue = (value / 255 for value in rgb)
-    return Part(mesh=mesh, finish=Finish(rgba=(red, green, blue, TINT_OPACITY)))
+    return Part(mesh=mesh, finish=Finish(rgba=(red, green, blue, _TINT_OPACITY)))
 
 
 def visible_geoms(model: Any) -> list[int]:  # noqa: ANN401
     """Numbers of the geoms that are drawn."""
-    drawn = np.flatnonzero(model.geom_group < HIDDEN_GROUP).tolist()
+    drawn = np.flatnonzero(model.geom_group < _HIDDEN_GROUP).tolist()
     return [geom for geom in drawn if geom_finish(model, geom).rgba[3] > 0.004]
 
 
@@ -141,7 +141,7 @@ def is_paint(model: Any, geom: int) -> bool:  # noqa: ANN401
     if not still or collides or model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_PLANE:
         return False
     low, high = geom_bounds(model, geom)
-    return bool(high[2] - low[2] <= PAINT_THICKNESS)
+    return bool(high[2] - low[2] <= _PAINT_THICKNESS)
 
 
 def geom_bounds(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
@@ -175,7 +175,7 @@ def geom_part(model: Any, geom: int) -> Part:  # noqa: ANN401
     """The mesh and finish of a geom, in the frame of the piece it is drawn with."""
     turn, place = _in_piece(model, geom)
     if is_paint(model, geom):
-        place = place + np.array([0.0, 0.0, PAINT_LIFT])
+        place = place + np.array([0.0, 0.0, _PAINT_LIFT])
     finish = geom_finish(model, geom)
     if model.geom_matid[geom] < 0 and model.body_weldid[model.geom_bodyid[geom]] == 0:
         finish = replace(finish, roughness=1.0)  # carpet does not shine

@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-BROADCAST_FOV = math.radians(32.0)
+_BROADCAST_FOV = math.radians(32.0)
 """Vertical field of view of the broadcast camera: a long lens, little distortion."""
-MAX_FITTED_FOV = math.radians(110.0)
+_MAX_FITTED_FOV = math.radians(110.0)
 """The widest angle of a high picture."""
-FREE_FOV = math.radians(45.0)
+_FREE_FOV = math.radians(45.0)
 """Vertical field of view of the other cameras outside robots."""
-BROADCAST_ELEVATION = math.radians(33.0)
+_BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-STAND_FOLLOWS = 0.6
+_STAND_FOLLOWS = 0.6
 """The television camera moves along the pitch by this share of the ball's way."""
-STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
+_STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 """Its distance from the touchline and its height, metres."""
-FOLLOWED_SIZE = 0.6
+_FOLLOWED_SIZE = 0.6
 """The size of a robot, metres, that a camera two metres away shows well."""
-STAND_PICTURE_HEIGHT = 5.5
+_STAND_PICTURE_HEIGHT = 5.5
 """It zooms so that the picture has at least this height at the ball, metres."""
-STAND_BESIDE_BALL, STAND_BEHIND_GOAL = 3.0, 1.0
+_STAND_BESIDE_BALL, _STAND_BEHIND_GOAL = 3.0, 1.0
 """How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
-STAND_MIDDLE = 0.35
+_STAND_MIDDLE = 0.35
 """Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
-STAND_HEADROOM = 1.15
+_STAND_HEADROOM = 1.15
 """Its picture is so much higher than what has to be seen."""
-STAND_ASPECT = 16 / 9
+_STAND_ASPECT = 16 / 9
 """The width through the height of a picture in which ball and goal are both seen."""
 
 
@@ -103,11 +103,11 @@ def broadcast_view(pitch: Bounds, aspect: float = 16 / 9) -> Viewpoint:
     half = (pitch.high - pitch.low) / 2
     along_x = half[0] >= half[1]
     length, width = (half[0], half[1]) if along_x else (half[1], half[0])
-    tangent = math.tan(BROADCAST_FOV / 2)
-    distance = 1.1 * max(length / (tangent * aspect), width) + width * math.cos(BROADCAST_ELEVATION)
+    tangent = math.tan(_BROADCAST_FOV / 2)
+    distance = 1.1 * max(length / (tangent * aspect), width) + width * math.cos(_BROADCAST_ELEVATION)
     away = np.array([0.0, -1.0, 0.0]) if along_x else np.array([1.0, 0.0, 0.0])
-    offset = away * math.cos(BROADCAST_ELEVATION) + np.array([0.0, 0.0, math.sin(BROADCAST_ELEVATION)])
-    return Viewpoint(position=pitch.centre + distance * offset, look_at=pitch.centre, up=_upright(), fov=BROADCAST_FOV)
+    offset = away * math.cos(_BROADCAST_ELEVATION) + np.array([0.0, 0.0, math.sin(_BROADCAST_ELEVATION)])
+    return Viewpoint(position=pitch.centre + distance * offset, look_at=pitch.centre, up=_upright(), fov=_BROADCAST_FOV)
 
 
 def side_view(pitch: Bounds, target: Floats) -> Viewpoint:
@@ -128,20 +128,20 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     along, across = (0, 1) if half[0] >= half[1] else (1, 0)
     near = -1.0 if along == 0 else 1.0
     place, goal = centre.copy(), centre.copy()
-    place[along] += STAND_FOLLOWS * (target[along] - centre[along])
-    place[across] += near * (half[across] + STAND_BEHIND)
+    place[along] += _STAND_FOLLOWS * (target[along] - centre[along])
+    place[across] += near * (half[across] + _STAND_BEHIND)
     place[2] += STAND_HEIGHT
     ahead = float(np.clip(target[along] - centre[along], -half[along], half[along]))
     goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
     goal[2] += 0.25
     # What has to be in the picture: the ball with some pitch on both sides, and the goal that it is nearer to.
-    nearness = min(abs(ahead) / (STAND_MIDDLE * half[along]), 1.0)
-    beside = min(STAND_BESIDE_BALL, 0.5 * half[along])
+    nearness = min(abs(ahead) / (_STAND_MIDDLE * half[along]), 1.0)
+    beside = min(_STAND_BESIDE_BALL, 0.5 * half[along])
     seen = np.tile(goal, (2, 1))
     seen[:, along] += (ahead - beside, ahead + beside)
     nearer = int(ahead > 0)
     line = goal.copy()
-    line[along] += (half[along] + STAND_BEHIND_GOAL) * (1.0 if nearer else -1.0)
+    line[along] += (half[along] + _STAND_BEHIND_GOAL) * (1.0 if nearer else -1.0)
     line[across] = centre[across]
     seen[nearer] += nearness * (line - seen[nearer])
     goal[along] = np.mean(seen[:, along])
@@ -152,15 +152,15 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     depth = rays @ forward
     width = float(np.max(np.abs(rays @ right) / depth))
     height = float(np.max(np.abs(rays @ np.cross(right, forward)) / depth))
-    least = STAND_PICTURE_HEIGHT / 2 / float(np.linalg.norm(goal - place))
-    fov = 2 * math.atan(max(least, width / STAND_ASPECT, STAND_HEADROOM * height))
+    least = _STAND_PICTURE_HEIGHT / 2 / float(np.linalg.norm(goal - place))
+    fov = 2 * math.atan(max(least, width / _STAND_ASPECT, _STAND_HEADROOM * height))
     return Viewpoint(position=place, look_at=goal, up=_upright(), fov=fov)
 
 
-def follow_view(target: Floats, size: float = FOLLOWED_SIZE) -> Viewpoint:
+def follow_view(target: Floats, size: float = _FOLLOWED_SIZE) -> Viewpoint:
     """A camera near `target` (3,), from the side of the main stand: two metres from something of the size of a Nao."""
-    offset = np.array([0.7, -1.7, 0.75]) * max(size, 0.02) / FOLLOWED_SIZE
-    return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=FREE_FOV)
+    offset = np.array([0.7, -1.7, 0.75]) * max(size, 0.02) / _FOLLOWED_SIZE
+    return Viewpoint(position=target + offset, look_at=target, up=_upright(), fov=_FREE_FOV)
 
 
 def fitted_fov(fov: float, aspect: float) -> float:
@@ -168,7 +168,7 @@ def fitted_fov(fov: float, aspect: float) -> float:
 
     A picture that is higher than wide, as on a phone, shows as much to the sides as a square one.
     """
-    return fov if not 0 < aspect < 1 else min(2 * math.atan(math.tan(fov / 2) / aspect), MAX_FITTED_FOV)
+    return fov if not 0 < aspect < 1 else min(2 * math.atan(math.tan(fov / 2) / aspect), _MAX_FITTED_FOV)
 
 
 def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Indices
 
 
-POSE_SUFFIX, ANGLES_SUFFIX = ".pose", ".angles"
+POSE_SUFFIX, _ANGLES_SUFFIX = ".pose", ".angles"
 """Endings of the names of channels that hold poses and joint angles."""
 
 
@@ -65,14 +65,14 @@ class Posture:
     ) -> None:
         self.rest: Floats = np.array(model.qpos0 if rest is None else rest)
         joints = _joint_columns(model)
-        moving = [name for name in channels if name.endswith((POSE_SUFFIX, ANGLES_SUFFIX))]
+        moving = [name for name in channels if name.endswith((POSE_SUFFIX, _ANGLES_SUFFIX))]
         self._columns = [
             _Columns(channel=(recorded or {}).get(name, name), targets=_targets(name, channels[name], joints))
             for name in moving
         ]
         self.channels = tuple(c.channel for c in self._columns)
         """The channels of the recording that move something."""
-        self.robots = tuple(n.removesuffix(ANGLES_SUFFIX) for n in moving if n.endswith(ANGLES_SUFFIX))
+        self.robots = tuple(n.removesuffix(_ANGLES_SUFFIX) for n in moving if n.endswith(_ANGLES_SUFFIX))
         """Things that have angles."""
         self._quaternions = _quaternion_columns(model)
 
@@ -136,7 +136,7 @@ def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -
     """The coordinates a channel fills; a joint that the scene lacks is an error that names it."""
     if channel.endswith(POSE_SUFFIX):
         return _pose_columns(channel, len(labels), joints)
-    thing = channel.removesuffix(ANGLES_SUFFIX)
+    thing = channel.removesuffix(_ANGLES_SUFFIX)
     wanted = [f"{thing}/{label}" for label in labels]
     missing = [joint for joint in wanted if len(joints.get(joint, ())) != 1]
     if missing:
@@ -165,8 +165,8 @@ def _strangers(channel: str, needed: str) -> RecordingError:
     )
 
 
-EMPTY_SCENE = "<mujoco/>"
-MEASURED_ENDINGS = ("angles", "angle", "positions", "position")
+_EMPTY_SCENE = "<mujoco/>"
+_MEASURED_ENDINGS = ("angles", "angle", "positions", "position")
 """Endings of the names of channels that hold measured angles in logs of real robots."""
 UNDERGROUND = -1.0
 """Robots that do not take part are parked below this height, metres."""
@@ -193,7 +193,7 @@ class Film:
         elif robot:
             self.model, self.posture = _stand_in(robot, recording)
         else:
-            self.model = _compile(EMPTY_SCENE, title, {})
+            self.model = _compile(_EMPTY_SCENE, title, {})
             self.posture = Posture(self.model, {})
         self._start = self._stop = 0
         self._window: Floats = np.empty((0, self.model.nq))
@@ -201,7 +201,7 @@ class Film:
     @classmethod
     def open(cls, path: Path, *, robot: str = "") -> Film:
         """The film of a recording on disk."""
-        return cls(Recording.open(path), path.name, robot=robot)
+        return cls(Recording.open(path), path.name.removesuffix(".nutmeg"), robot=robot)
 
     @classmethod
     def of_scene(cls, path: Path) -> Film:
@@ -317,7 +317,7 @@ def _stand_in(robot: str, recording: Recording) -> tuple[Any, Posture]:
             f"({', '.join(table.joints[:6])}{', …' if len(table.joints) > 6 else ''}). "
             f"Name them in the column map of nutmeg import."
         )
-    chosen = max(fitting, key=lambda name: (len(known[name]), name.endswith(MEASURED_ENDINGS)))
-    angles = f"{table.name}{ANGLES_SUFFIX}"
+    chosen = max(fitting, key=lambda name: (len(known[name]), name.endswith(_MEASURED_ENDINGS)))
+    angles = f"{table.name}{_ANGLES_SUFFIX}"
     labels = {angles: recording.channels[chosen].labels}
     return scene.model, Posture(scene.model, labels, rest=scene.start, recorded={angles: chosen})

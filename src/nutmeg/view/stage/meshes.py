@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-SEGMENTS = 24
+_SEGMENTS = 24
 """Pieces around a round thing."""
 PLANE_REACH = 30.0
 """Half-size of an endless plane, metres."""
 PLANE_THICKNESS = 0.02
 """Thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them."""
-DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
+_DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 """The colour of a geom that sets none."""
 _FLOAT, _UINT32, _UINT16 = 5126, 5125, 5123  # glTF component types
 _CORNERS, _INDICES = 34962, 34963  # glTF buffer targets
@@ -85,7 +85,7 @@ class Part:
 # ---- shapes of geoms
 
 
-def geom_mesh(model: Any, geom: int, segments: int = SEGMENTS) -> Mesh:  # noqa: ANN401
+def geom_mesh(model: Any, geom: int, segments: int = _SEGMENTS) -> Mesh:  # noqa: ANN401
     """The mesh of a geom of a compiled model, in the geom's frame."""
     types, kind = mujoco.mjtGeom, int(model.geom_type[geom])
     size = np.asarray(model.geom_size[geom], dtype=np.float64)
@@ -102,9 +102,9 @@ def geom_mesh(model: Any, geom: int, segments: int = SEGMENTS) -> Mesh:  # noqa:
     if kind == types.mjGEOM_PLANE:
         return plane(size)
     if kind == types.mjGEOM_HFIELD:
-        return height_field(model, int(model.geom_dataid[geom]))
+        return _height_field(model, int(model.geom_dataid[geom]))
     if kind in (types.mjGEOM_MESH, types.mjGEOM_SDF):
-        return stored_mesh(model, int(model.geom_dataid[geom]))
+        return _stored_mesh(model, int(model.geom_dataid[geom]))
     name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or f"number {geom}"
     raise ModelError(f"geom {name!r} has the type {types(kind).name}, which cannot be drawn.")
 
@@ -125,7 +125,7 @@ def box(half: Floats) -> Mesh:
     return Mesh(np.array(corners) * half, np.array(faces), np.array(normals))
 
 
-def ellipsoid(radii: Floats, segments: int = SEGMENTS) -> Mesh:
+def ellipsoid(radii: Floats, segments: int = _SEGMENTS) -> Mesh:
     """An ellipsoid of the given radii (3,); equal radii make a sphere."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, segments // 2 + 1)
     profile = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -134,7 +134,7 @@ def ellipsoid(radii: Floats, segments: int = SEGMENTS) -> Mesh:
     return Mesh(ball.points * radii, ball.faces, normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
-def capsule(radius: float, half_length: float, segments: int = SEGMENTS) -> Mesh:
+def capsule(radius: float, half_length: float, segments: int = _SEGMENTS) -> Mesh:
     """A cylinder along z with two half-balls; `half_length` is that of the cylinder alone."""
     angle = np.linspace(0.0, np.pi / 2, segments // 4 + 1)
     cap = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -144,7 +144,7 @@ def capsule(radius: float, half_length: float, segments: int = SEGMENTS) -> Mesh
     return _revolve([(points, normals)], segments)
 
 
-def cylinder(radius: float, half_length: float, segments: int = SEGMENTS) -> Mesh:
+def cylinder(radius: float, half_length: float, segments: int = _SEGMENTS) -> Mesh:
     """A cylinder along z with sharp rims."""
     r, h = radius, half_length
     bottom = (np.array([[0.0, -h], [r, -h]]), np.array([[0.0, -1.0], [0.0, -1.0]]))
@@ -160,7 +160,7 @@ def plane(size: Floats) -> Mesh:
     return slab.moved(np.eye(3), np.array([0.0, 0.0, -PLANE_THICKNESS / 2]))
 
 
-def height_field(model: Any, number: int) -> Mesh:  # noqa: ANN401
+def _height_field(model: Any, number: int) -> Mesh:  # noqa: ANN401
     """The upper surface of a height field."""
     rows, columns = int(model.hfield_nrow[number]), int(model.hfield_ncol[number])
     x_half, y_half, top, _ = model.hfield_size[number]
@@ -177,7 +177,7 @@ def height_field(model: Any, number: int) -> Mesh:  # noqa: ANN401
     return Mesh(points, faces, normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
-def stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
+def _stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
     """A mesh of the model, with the normals MuJoCo stores."""
     vertex, normal = int(model.mesh_vertadr[number]), int(model.mesh_normaladr[number])
     face, count = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
@@ -226,7 +226,7 @@ def geom_finish(model: Any, geom: int) -> Finish:  # noqa: ANN401
     if material < 0:
         return Finish(rgba=_rgba(own))
     colour = np.array(model.mat_rgba[material], dtype=np.float64)
-    if not np.allclose(own, DEFAULT_RGBA):
+    if not np.allclose(own, _DEFAULT_RGBA):
         colour = own
     texture = int(np.asarray(model.mat_texid[material])[mujoco.mjtTextureRole.mjTEXROLE_RGB])
     if texture >= 0:

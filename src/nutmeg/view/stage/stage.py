@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-POSE_GRAIN = 2.0**-14
+_POSE_GRAIN = 2.0**-14
 """Poses are sent in multiples of this, metres or quaternion components."""
 LABEL_HEIGHT = 0.18
 """Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
-GRID_CELL = 0.5
+_GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
-WALKABLE_WIDTH = 4.0
+_WALKABLE_WIDTH = 4.0
 """A floor this wide is one to walk on, metres."""
-SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
+_SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 
 
@@ -189,7 +189,7 @@ def _light(server: viser.ViserServer) -> None:
     scene.configure_environment_map("park", environment_intensity=0.4)
     scene.configure_default_lights(enabled=True, cast_shadow=True)
     share = np.linspace(0.0, 1.0, 64)[:, None, None]
-    top, bottom = np.array(SKY_COLOURS[0]), np.array(SKY_COLOURS[1])
+    top, bottom = np.array(_SKY_COLOURS[0]), np.array(_SKY_COLOURS[1])
     rows = top + share * (bottom - top)
     scene.set_background_image(np.tile(rows, (1, 8, 1)).astype(np.uint8), format="png")
 
@@ -198,7 +198,7 @@ def _plain_floor(model: Any) -> bool:  # noqa: ANN401
     """Whether there is a wide floor and nothing is painted on it."""
     geoms = visible_geoms(model)
     still = [geom for geom in geoms if model.body_weldid[model.geom_bodyid[geom]] == 0]
-    wide = any(np.all(np.subtract(*reversed(geom_bounds(model, geom)))[:2] >= WALKABLE_WIDTH) for geom in still)
+    wide = any(np.all(np.subtract(*reversed(geom_bounds(model, geom)))[:2] >= _WALKABLE_WIDTH) for geom in still)
     return bool(wide) and not any(is_paint(model, geom) for geom in geoms)
 
 
@@ -207,9 +207,9 @@ def _add_grid(server: viser.ViserServer) -> None:
         "/world/grid",
         width=20.0,
         height=20.0,
-        cell_size=GRID_CELL,
+        cell_size=_GRID_CELL,
         cell_color=(138, 143, 150),
-        section_size=4 * GRID_CELL,
+        section_size=4 * _GRID_CELL,
         section_color=(112, 117, 124),
         section_thickness=1.4,
         fade_distance=14.0,
@@ -219,5 +219,5 @@ def _add_grid(server: viser.ViserServer) -> None:
 
 
 def _grained(values: Floats) -> Floats:
-    rounded: Floats = np.round(values / POSE_GRAIN) * POSE_GRAIN
+    rounded: Floats = np.round(values / _POSE_GRAIN) * _POSE_GRAIN
     return rounded

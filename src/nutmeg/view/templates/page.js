@@ -3,7 +3,7 @@
 //
 // In a page with a server, the state comes as JSON in elements of a panel, which the viewer renews; what a user does
 // goes back in a text field of that panel, which the style sheet hides. In a replay without a server the whole story lies in
-// window.nutmegStory, and the player's own clock says which moment is shown.
+// window.nutmegStory, and viser's player, whose own bar is hidden, shows the moments that this script asks for.
 (() => {
   if (window.nutmegPage) return;
   window.nutmegPage = true;
@@ -28,6 +28,10 @@
   const set = (node, text) => { if (node.textContent !== text) node.textContent = text; };
   const two = (n) => String(n).padStart(2, "0");
   const clockText = (s) => `${Math.floor(s / 60)}:${two(Math.floor(s) % 60)}`;
+  const fineClockText = (s) => {
+    const whole = Math.round(100 * Math.max(s, 0));
+    return `${Math.floor(whole / 6000)}:${two(Math.floor(whole / 100) % 60)}.${two(whole % 100)}`;
+  };
   const setValue = (input, value) => {  // as if somebody had typed it: React listens to its own property
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -52,7 +56,7 @@
     const mode = make("span", "nb-mode", make("div", "nb-below", box));
     const caption = make("div", "nb-caption", document.body);
     caption.id = "nutmeg-caption";
-    return { clock, sides, half, mode, caption };
+    return { box, clock, sides, half, mode, caption };
   }
   function showBoard(state) {
     board = board || buildBoard();
@@ -174,6 +178,7 @@
     setValue(input, MARK + JSON.stringify({ page, did: waiting }));
   }
   function tell(what, value = null) {
+    if (story) { (ACTIONS[what] || (() => {}))(value); return; }
     const last = waiting[waiting.length - 1];
     if (last && last.what === what && what === "seek") waiting.pop();  // of a drag, only the newest place counts
     waiting.push({ n: ++count, what, value });
@@ -312,7 +317,7 @@
   for (let n = 1; n <= 9; n++) KEYS[`Digit${n}`] = () => tell("pick", n);
   window.addEventListener("keydown", (event) => {
     const at = event.target;
-    if (story || !bar || !KEYS[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!bar || !KEYS[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
     if (at instanceof HTMLElement && (at.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName))) return;
     if (document.querySelector("[data-drive]") && !["Comma", "Period", "KeyL", "KeyF"].includes(event.code)) return;
     event.preventDefault();
@@ -366,13 +371,50 @@
     if (!drawn) return;
     const box = drawn.getBoundingClientRect();
     document.body.style.setProperty("--nb-left", `${Math.max(box.left, 0)}px`);
+    if (board) board.box.style.transform = `scale(${Math.min(1, (box.width - 32) / Math.max(board.box.offsetWidth, 1))})`;
     if (bar) document.body.style.setProperty("--nb-bar", `${bar.box.offsetHeight}px`);
     document.body.style.setProperty("--nb-sheet", `${sheet && sheet.isConnected ? sheet.offsetHeight : 0}px`);
     document.body.style.setProperty("--nb-right", `${Math.max(window.innerWidth - box.right, 0)}px`);
   }
 
   // ---- a replay without a server
-  const clockField = () => [...document.querySelectorAll("input")].find((i) => i.inputMode === "decimal" || !i.readOnly);
+  const clockField = () => document.querySelector(".mantine-NumberInput-input");  // of viser's player
+  const MAX_FRAME = 2;  // seconds: a page in the background is not drawn, and its time stands still
+  const SPEEDS = ["0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x"];
+  const player = { time: 0, playing: true, speed: "1x", loop: false, shown: -1, looked: performance.now() };
+  const goTo = (time) => { if (Number.isFinite(time)) player.time = Math.min(Math.max(time, 0), story.length); };
+  const ACTIONS = {
+    toggle: () => {
+      if (player.time < story.length) player.playing = !player.playing;
+      else Object.assign(player, { time: 0, playing: true });
+    },
+    seek: goTo,
+    clock: (text) => goTo(timeOf(seconds(text))),
+    skip: (time) => goTo(player.time + time),
+    step: (rows) => { player.playing = false; goTo((Math.round(player.time * story.fps) + rows) / story.fps); },
+    speed: (speed) => { player.speed = speed; },
+    loop: () => { player.loop = !player.loop; },
+    pick: (number) => { if (cameras && cameras.thing.options[number - 1]) cameras.thing.value = String(number - 1); },
+  };
+  function play() {  // let time pass, and tell viser's player which moment to show
+    requestAnimationFrame(play);
+    const passed = Math.min((performance.now() - player.looked) / 1000, MAX_FRAME);
+    player.looked = performance.now();
+    const input = clockField();
+    if (!input) return;
+    if (player.playing) player.time += passed * parseFloat(player.speed);
+    if (player.time >= story.length) {
+      player.time = player.loop && player.playing ? 0 : story.length;
+      player.playing = player.playing && player.loop;
+    }
+    const pause = input.closest(".mantine-Paper-root").querySelector("button:has(.tabler-icon-player-pause-filled)");
+    if (pause) pause.click();  // its own clock must not run
+    // At the very end it would start again from the beginning.
+    const moment = Math.max(Math.min(player.time, story.length - 0.002), 0);
+    if (Math.abs(moment - player.shown) < 1e-3) return;
+    player.shown = moment;
+    setValue(input, moment.toFixed(3));
+  }
   function stateAt(time) {
     let found = story.states[0];
     for (const state of story.states) {
@@ -393,19 +435,6 @@
     }
     return clock;
   }
-  function seekReplay(time, { play: goOn = true } = {}) {
-    const input = clockField();
-    if (!input) return;
-    setValue(input, time.toFixed(1));
-    input.blur();
-    if (!goOn) return;
-    const play = input.closest(".mantine-Paper-root");
-    window.setTimeout(() => {  // the player pauses when its clock is set; go on from there
-      const next = play && play.querySelector("button");
-      if (next && next.querySelector(".tabler-icon-player-play-filled")) next.click();
-    }, 50);
-  }
-
   // ---- the cameras of a replay: viser's player hands out its scene and its camera for tests, and we use them
   let cameras = null;
   let taken = "";  // the view that the camera has been put to
@@ -498,17 +527,6 @@
       ball: story.cameras.ball && at(story.cameras.ball).slice(0, 2),
     };
   }
-  let marks = null;
-  function markReplay() {  // on the slider of the player, wherever that is now
-    const track = document.querySelector(".mantine-Slider-track");
-    if (!track || !story.events.length) return;
-    if (!marks) {
-      marks = make("div", "nb-marks nb-over", document.body);
-      mark(marks, story.events, story.length, story.colours);
-    }
-    const box = track.getBoundingClientRect();
-    Object.assign(marks.style, { left: `${box.left}px`, top: `${box.top - 9}px`, width: `${box.width}px` });
-  }
   const clockAt = (time) => {  // what the clock shows then, in seconds
     if (!story.states) return time;
     const { clock, runs, t } = story.states.reduce((found, state) => (state.t <= time + 1e-6 ? state : found));
@@ -519,21 +537,35 @@
     const input = clockField();
     if (!input) return;
     document.body.classList.add("nb-replay");
-    if (asked !== null && Number.isFinite(seconds(asked))) seekReplay(timeOf(seconds(asked)));
+    if (asked !== null) tell("clock", asked);
     asked = null;
-    const time = Number(input.value) || 0;
+    const time = player.time;
     if (story.states) {
       showBoard(stateAt(time));
       const places = mapState();
       if (places) showMap(places, story.colours);
     }
-    showEvents(story.events, story.colours, time, seekReplay);
-    markReplay();
+    showEvents(story.events, story.colours, time, seek);
+    showBar({
+      t: time, length: story.length, clock: fineClockText(clockAt(time)), total: fineClockText(clockAt(story.length)),
+      playing: player.playing, live: false, finished: true, loop: player.loop, speed: player.speed, speeds: SPEEDS,
+      colours: story.colours, note: "",
+    }, story.events);
+    place();
   }
+  const NOTICE_TIME = 8000;
+  function dismissNotice() {  // viser's remark about slow drawing lies on the score board: take it away once it was read
+    const notice = [...document.querySelectorAll(".mantine-Notification-root")].find((one) => one.textContent.includes("WebGL"));
+    if (!notice) return;
+    if (!notice.dataset.seen) notice.dataset.seen = String(performance.now());
+    const close = notice.querySelector("button");
+    if (close && performance.now() - Number(notice.dataset.seen) > NOTICE_TIME) close.click();
+  }
+  window.setInterval(dismissNotice, 1000);
   window.setInterval(() => (story ? replay() : live()), TICK);
   if (story) {
     requestAnimationFrame(aim);
-    const time = () => Number((clockField() || {}).value) || 0;
-    window.nutmegReplay = { make, button, clockAt, time, seek: seekReplay, ready: () => cameras };  // for replay_plots.js
+    requestAnimationFrame(play);
+    window.nutmegReplay = { make, button, clockAt, clockText: (time) => fineClockText(clockAt(time)), time: () => player.time, seek, ready: () => cameras };  // for replay_plots.js
   }
 })();

@@ -55,7 +55,7 @@
   let span = Infinity;
   let range = null;  // the times at both ends; null for the whole
   let panel = null;
-  const option = (node, text) => { make("option", "", node, text).value = text; };
+  const option = (node, text, shown = text) => { make("option", "", node, shown).value = text; };
   const choose = (parent, label, options) => {
     const node = make("select", "", parent);
     node.setAttribute("aria-label", label);
@@ -66,7 +66,8 @@
     const box = make("div", "", document.body);
     box.id = "nutmeg-plots";
     const head = make("div", "np-head", box);
-    const channel = choose(head, "Channel", table.signals.map((one) => one.name));
+    const channel = choose(head, "Channel", []);
+    table.signals.forEach((one) => option(channel, one.name, one.title));
     const label = choose(head, "Label", [table.all]);
     const offer = () => {
       label.replaceChildren();
@@ -101,7 +102,7 @@
     plot.canvas.height = HEIGHT;
     plot.canvas.setAttribute("role", "img");
     plot.relabel = () => {
-      const names = [...new Set(plot.curves.map((curve) => curve.signal.name))];
+      const names = [...new Set(plot.curves.map((curve) => curve.signal.title))];
       const units = [...new Set(plot.curves.map((curve) => curve.signal.unit))].filter(Boolean);
       plot.title.textContent = names.join(", ") + (units.length === 1 ? ` [${units[0]}]` : "");
       plot.canvas.setAttribute("aria-label", plot.title.textContent);
@@ -134,11 +135,11 @@
       plot.pointer = at(event);
       plot.zoom = from !== null && Math.abs(plot.pointer - from) > 4 ? [from, plot.pointer] : null;
       plot.canvas.style.cursor = dragging || Math.abs(plot.pointer - plot.x(page.time())) < 7 ? "ew-resize" : "crosshair";
-      if (dragging) page.seek(plot.time(plot.pointer), { play: false });
+      if (dragging) page.seek(plot.time(plot.pointer));
     };
     plot.canvas.onpointerup = () => {
       if (plot.zoom) range = plot.zoom.map(plot.time).sort((a, b) => a - b);
-      else if (from !== null) page.seek(plot.time(from), { play: false });
+      else if (from !== null) page.seek(plot.time(from));
       from = plot.zoom = null;
       dragging = false;
     };
@@ -177,6 +178,7 @@
     if (key === plot.drawn) return;
     plot.drawn = key;
     const { canvas } = plot;
+    canvas.title = `${page.clockText(from)} to ${page.clockText(to)}`;
     canvas.style.width = `${width}px`;
     canvas.style.height = `${HEIGHT}px`;
     canvas.width = Math.round(width * ratio);
