@@ -80,7 +80,12 @@ def unchecked(function: Function) -> Function:
 def anything_compiled() -> bool:
     """Whether this process has had to compile a kernel, instead of finding all of them on disk."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
-    found = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
+    found = [
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if isinstance(getattr(thing, "_cache", None), _Cache)
+    ]
     return any(sum(one.stats.cache_misses.values()) for one in found)
 
 
@@ -106,21 +111,21 @@ def telling_compilation(say: Callable[[str], object]) -> Iterator[None]:
 
 def _kept(function: Function, **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
-    compiled.nutmeg_digest = _digest(function)
-    compiled._cache = _Cache(function, compiled.nutmeg_digest)  # what njit(cache=True) does, with another key
+    compiled._cache = _Cache(function)  # what njit(cache=True) does, with another key
     return compiled  # type: ignore[no-any-return]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, with the digest as a part of its key."""
 
-    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self.digest = digest
+        self._function = function
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _index_key(self, signature: object, codegen: object) -> tuple[object, ...]:
-        return (*super()._index_key(signature, codegen), self.digest)
+        # Only now: kernels may call others that stand below them, which are not known when they are defined.
+        return (*super()._index_key(signature, codegen), _digest(self._function))
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
@@ -145,12 +150,19 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    """A digest of a function's file, of the kernels that it calls by name, and of the constants that it uses."""
-    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
-    used: list[Any] = [function.__globals__.get(name) for name in names]
-    parts = [str(found.nutmeg_digest) for found in used if hasattr(found, "nutmeg_digest")]
-    parts += [f"{name}={found!r}" for name, found in zip(names, used, strict=True) if isinstance(found, CONSTANTS)]
-    return hashlib.sha256("\n".join([_of_file(function.__code__.co_filename), *parts]).encode()).hexdigest()
+    """A digest of the files of a function and of all kernels that it calls, and of the constants that they use."""
+    parts, seen, left = set[str](), {function}, [function]
+    while left:
+        one = left.pop()
+        parts.add(_of_file(one.__code__.co_filename))
+        for name in {name for code in _codes(one.__code__) for name in code.co_names}:
+            found = one.__globals__.get(name)
+            if isinstance(getattr(found, "_cache", None), _Cache) and found.py_func not in seen:
+                seen.add(found.py_func)
+                left.append(found.py_func)
+            elif isinstance(found, CONSTANTS):
+                parts.add(f"{one.__module__}.{name}={found!r}")
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()
 
 
 def _codes(code: Any) -> list[Any]:  # noqa: ANN401 (code objects)
