@@ -134,7 +134,7 @@ def _loop_over(one: Any) -> Callable[..., None]:  # noqa: ANN401 (compiled)
         for n in range(count):
             one(n, count, *arrays)
 
-    compiled: Callable[..., None] = _kept(loop, digest=f"{one.__qualname__} {one.nutmeg_digest}")
+    compiled: Callable[..., None] = _kept(loop, calls=one.py_func)
     return compiled
 
 
@@ -150,24 +150,31 @@ def grid_of(one: Any) -> Any:  # noqa: ANN401 (compiled)
     return cuda.jit(grid)
 
 
-def _kept(function: Function, *, digest: str = "", **options: object) -> Function:
+def _kept(function: Function, *, calls: Callable[..., Any] | None = None, **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
-    compiled.nutmeg_digest = digest or _digest(function)
-    compiled._cache = _Cache(function, compiled.nutmeg_digest)  # what njit(cache=True) does, with another key
+    compiled._cache = _Cache(function, calls)  # what njit(cache=True) does, with another key
     return compiled  # type: ignore[no-any-return]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of one function, with the digest as a part of its key."""
+    """numba's cache of one function, with the digest as a part of its key.
 
-    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+    Args:
+        function: what is compiled.
+        calls: what the function calls as a value of its closure, if it does.
+    """
+
+    def __init__(self, function: Callable[..., Any], calls: Callable[..., Any] | None = None) -> None:
         super().__init__(function)
-        self.digest = digest
+        self._function, self._calls = function, calls
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _index_key(self, signature: object, codegen: Any) -> tuple[object, ...]:  # noqa: ANN401 (numba's)
-        # numba's key also has the pickled cells of a closure, which are others in every process; the digest knows them.
-        return signature, codegen.magic_tuple(), self.digest
+        # Only now: kernels may call others that stand below them, which are not known when they are defined.
+        if self._calls is None:
+            return (*super()._index_key(signature, codegen), _digest(self._function))
+        # numba's key has the pickled values of a closure, which are others in every process.
+        return signature, codegen.magic_tuple(), self._calls.__qualname__, _digest(self._calls)
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
@@ -195,12 +202,19 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _digest(function: Callable[..., Any]) -> str:
-    """A digest of a function's file, of the kernels that it calls by name, and of the constants that it uses."""
-    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
-    used: list[Any] = [function.__globals__.get(name) for name in names]
-    parts = [str(found.nutmeg_digest) for found in used if hasattr(found, "nutmeg_digest")]
-    parts += [f"{name}={found!r}" for name, found in zip(names, used, strict=True) if isinstance(found, CONSTANTS)]
-    return hashlib.sha256("\n".join([_of_file(function.__code__.co_filename), *parts]).encode()).hexdigest()
+    """A digest of the files of a function and of all kernels that it calls, and of the constants that they use."""
+    parts, seen, left = set[str](), {function}, [function]
+    while left:
+        one = left.pop()
+        parts.add(_of_file(one.__code__.co_filename))
+        for name in {name for code in _codes(one.__code__) for name in code.co_names}:
+            found = one.__globals__.get(name)
+            if isinstance(getattr(found, "_cache", None), _Cache) and found.py_func not in seen:
+                seen.add(found.py_func)
+                left.append(found.py_func)
+            elif isinstance(found, CONSTANTS):
+                parts.add(f"{one.__module__}.{name}={found!r}")
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()
 
 
 def _codes(code: Any) -> list[Any]:  # noqa: ANN401 (code objects)

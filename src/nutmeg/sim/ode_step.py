@@ -86,13 +86,11 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
-STOP_NOISE = 3e-9
-"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9, but in each step ODE's
-joints give way by more than that: joints that rest at a stop do leave it there."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
 NEVER = -1e10
 """Reference of a row that has no force."""
+_DEGREES = 180.0 / math.pi
 
 FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
 SPHERE, BOX = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_BOX)
@@ -354,13 +352,6 @@ def _dot(a: Vector, b: Vector) -> float:
 
 
 @inlined
-def _shortness(spin: Vector, h: float) -> float:
-    """The share of a turn by `h` times a spin that ODE's turn lacks: 1 - atan(x) / x, with half the angle x."""
-    x = 0.5 * h * math.sqrt(_dot(spin, spin))
-    return 1.0 - math.atan(x) / x if x > 1e-6 else 0.0
-
-
-@inlined
 def _cross(a: Vector, b: Vector) -> Vector:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
@@ -521,7 +512,7 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     axis_there = _rotated(turn, axis)
     spin = _sum(base_spin, speeds[d], axis_there)
     own, of_base = _sum(spin, 1.0, _vector(found.closing, 0)), _sum(base_spin, 1.0, _vector(base.closing, 0))
-    short = _dot(axis_there, own) * _shortness(own, h) - _dot(axis_there, of_base) * _shortness(of_base, h)
+    short = speeds[d] - _turned_about(axis_there, speeds[d], (of_base, own), (base, found), h) / h
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     angles[a] -= h * short
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
@@ -535,6 +526,29 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     _set(found.righted, righted)
     for i in range(4):
         found.turn[i] = turn[i]
+
+
+@inlined
+def _turned_about(
+    axis: Vector, speed: float, spins: tuple[Vector, Vector], bodies: tuple[Before, Before], h: float
+) -> float:
+    """By how much ODE turns a joint in a step [rad]; both bodies are turned on their own, each a little short.
+
+    Each gets the quaternion 1 + h/2 spin, of which one is left out of the other; and the second body is tilted already.
+
+    Args:
+        axis: of the joint, before the step.
+        speed: of the joint [rad/s].
+        spins: of the body on which the joint is, and of the one that it carries [rad/s].
+        bodies: the same two before the step.
+        h: length of the step [s].
+    """
+    one, two = _sum((0.0, 0.0, 0.0), 0.5 * h, spins[0]), _sum((0.0, 0.0, 0.0), 0.5 * h, spins[1])
+    turn = _sum(_sum(two, -1.0, one), -1.0, _cross(one, two))
+    closing = _sum(_vector(bodies[1].closing, 0), -1.0, _vector(bodies[0].closing, 0))
+    tilt = _sum((0.0, 0.0, 0.0), -0.5 * h / WORLD_ERP, closing)  # half of what one is turned away from the other
+    along = 0.5 * h * speed + _dot(axis, _cross(turn, tilt))
+    return 2.0 * math.atan2(along, 1.0 + _dot(one, two) - _dot(turn, tilt))
 
 
 @inlined
@@ -640,12 +654,10 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
             joint = ids[row]
-            angle = (
-                angles[angles_at[joint]] + gaps[bodies[joint]].excess
-            )  # the engine's distance is from before `_drift`
-            distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
+            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's is from before `_drift`
+            distance = side * (angle - _stop(stops[2 * joint + (0 if side > 0.0 else 1)]))
             softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
-            if distance > -STOP_NOISE:
+            if distance > 0.0:
                 references[row] = NEVER
                 continue
             at_stop[dof] = side
@@ -666,6 +678,13 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         if driven[dof] * at_stop[dof] > 0.0:
             push *= -AWAY_SHARE
         forces[dof] += push
+
+
+@inlined
+def _stop(angle: float) -> float:
+    """Where ODE has a stop [rad], in 32 bits; the model file has the league's whole degrees with six decimals."""
+    whole = round(angle * _DEGREES)
+    return float(np.float32(whole / _DEGREES if abs(angle * _DEGREES - whole) < 1e-3 else angle))
 
 
 @kernel
@@ -691,8 +710,10 @@ def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Record
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
-        angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess
-        if stops[2 * joint] - STOP_NOISE < angle < stops[2 * joint + 1] + STOP_NOISE:
+        # hingeeffector.cpp compares the angle, rounded to 32 bits in degrees, with the stop, rounded in radians.
+        angle = float(np.float32((angles[angles_at[joint]] + gaps[bodies[joint]].excess) * _DEGREES))
+        low, high = _stop(stops[2 * joint]) * _DEGREES, _stop(stops[2 * joint + 1]) * _DEGREES
+        if low < angle < high:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
             limit = 2 * controls[motor]
