@@ -371,7 +371,7 @@ def test_an_agent_that_gets_no_number_leaves_before_the_next_one_connects() -> N
 def loaded_kernels() -> dict[str, int]:
     """How many versions of each kernel are ready to run."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith("nutmeg.")]
-    kernels = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "nutmeg_digest")]
+    kernels = [thing for module in modules for thing in vars(module).values() if hasattr(thing, "py_func")]
     return {f"{kernel.__module__}.{kernel.__name__}": len(kernel.overloads) for kernel in kernels}
 
 
@@ -382,6 +382,7 @@ def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel()
     with Game(rules, seed=0, seats=4, setup=PhysicalSetup(toed=2)) as game, Server(game, settings) as server:
         rehearse(rules)
         before = loaded_kernels()
+        assert before
         thread = threading.Thread(target=server.run)
         thread.start()
         play(server.agent_port, "reds", 20)
