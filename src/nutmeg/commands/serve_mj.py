@@ -53,6 +53,10 @@ class Arguments(MatchOptions):
     """Call offside, which rcssservermj does not."""
     fouls: bool = False
     """Call touching, charging and crowding, which rcssservermj does not."""
+    extra_time: bool = False
+    """A draw is followed by two more halves, which rcssservermj does not have."""
+    shoot_out: bool = False
+    """A draw is followed by penalty kicks, which rcssservermj does not have."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -72,7 +76,7 @@ def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
     seats = _seats(arguments, rules)
     make_drawing = draw
     if record is not None:  # early: it works while the rest is built
-        make_drawing = stack.enter_context(DrawingProcess(empty_scene(rules, field, seats))).draw
+        make_drawing = stack.enter_context(DrawingProcess(empty_scene(field, seats))).draw
     game = MjGame(rules, seed=arguments.seed, seats=seats, field=field, record=record, make_drawing=make_drawing)
     return Prepared(stack.enter_context(game), record, lambda: rehearse(rules, field), MJ, {})
 
@@ -92,8 +96,8 @@ def _rules(arguments: Arguments) -> tuple[Rules, str]:
     rules = rules_of(arguments)
     field = arguments.field or FIELDS.get(rules.name, "fifa7vs7")
     rules = rules.on(rules_on(arguments.rules, field).pitch)
-    if arguments.swap_ends:
-        rules = rules.with_match(swap_ends=True)
+    asked = {name: True for name in ("swap_ends", "extra_time") if getattr(arguments, name)}
+    rules = rules.with_match(**asked)
     fouls = rules.fouls
     if arguments.fouls:
         switched = {
@@ -101,7 +105,8 @@ def _rules(arguments: Arguments) -> tuple[Rules, str]:
         }
         fouls = dataclasses.replace(fouls, **switched)
     offside = dataclasses.replace(rules.offside, on=rules.offside.on or arguments.offside)
-    return dataclasses.replace(rules, fouls=fouls, offside=offside), field
+    shoot_out = dataclasses.replace(rules.shoot_out, on=rules.shoot_out.on or arguments.shoot_out)
+    return dataclasses.replace(rules, fouls=fouls, offside=offside, shoot_out=shoot_out), field
 
 
 def rehearse(rules: Rules, field: str) -> None:

@@ -136,15 +136,24 @@ class BaseGame(Closing):
         The first team to come plays from the left, the second from the right, unless the game has given the names.
         """
         side = side_for(self.teams, team)
-        slot = free_slot(self.present, side, number, most=self.rules.match.players)
+        slot = self._free_slot(side, number)
         self.join(side, side_and_number(slot)[1], robot_type, team)
         return slot
+
+    @property
+    def max_number(self) -> int:
+        """The highest number that a player may have."""
+        return self.rules.match.players
+
+    def _free_slot(self, side: Side, number: int) -> int:
+        players = self.rules.match.players
+        return free_slot(self.present, side, number, most=self.max_number, players=players)
 
     def _admit(self, side: Side, number: int, team: str) -> int:
         """The slot of a player who joins, if it may."""
         if not team or (self.teams[side] and self.teams[side] != team):
             raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
-        return free_slot(self.present, side, number, most=self.rules.match.players)
+        return self._free_slot(side, number)
 
     def _take_in(self, slot: int, team: str, robot_type: int) -> None:
         """Notes that somebody has joined."""
