@@ -28,7 +28,7 @@ def test_a_draw_goes_through_both_halves_extra_time_and_penalty_kicks_to_its_end
         players = {team: game.enter(team, 1, 0) for team in ("reds", "blues")}
         halves, kinds, swapped = set(), set(), []
         for _ in range(400):
-            game.cycle({slot: STAND for slot in np.flatnonzero(game.present).tolist()})
+            game.cycle(dict.fromkeys(np.flatnonzero(game.present).tolist(), STAND))
             halves.add(game.half)
             kinds |= {event.kind for event in game.events}
             if not swapped or swapped[-1] != game.teams:

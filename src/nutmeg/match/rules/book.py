@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 # What the rule book says about fouls; part of `rules`.
 #
 # The first eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is
-# told; hand ball has the index that rcssservermj tells. Pushing and standing still are fouls of the Standard Platform League; no monitor knows them, so they are
-# numbered apart. Each can be switched off; each number's source stands beside it in the rule book's file.
+# told; hand ball has the index that rcssservermj tells. Pushing and standing still are fouls of the Standard Platform
+# League; no monitor knows them, so they are numbered apart. Each can be switched off; each number's source stands
+# beside it in the rule book's file.
 
 
 class Foul(IntEnum):
