@@ -29,7 +29,7 @@ from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog
+from nutmeg.commands.serving import ControllerOptions, ServedPage, ServeOptions, ServerLog
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Placement
@@ -65,7 +65,7 @@ SCHEDULE_COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostOptions(ServeOptions):
+class HostOptions(ServeOptions, ControllerOptions):
     """Options of hosted robots, whatever their protocol."""
 
     protocol: ClassVar[str]
@@ -94,6 +94,9 @@ class HostOptions(ServeOptions):
     """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
     """Whether cameras are drawn at all."""
+    game: str = ""
+    """Play a match by this rule book (spl2025, spl2011, or a TOML file): half of the robots against the others, with a
+    referee and a GameController that tells them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +167,8 @@ def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Term
 
             log = stack.enter_context(ServerLog(terminal.say))
             settings, port, cameras = _plan(arguments, log)
-            host = stack.enter_context(RobotHost(settings, [port], cameras=cameras))
+            settings, referees = _match(arguments, settings)
+            host = stack.enter_context(RobotHost(settings, [port, *referees], cameras=cameras))
         stack.enter_context(signals_handled(host.stop, signal.SIGINT, signal.SIGTERM))
         shown = settings.record if arguments.view else None
         if shown is not None:
@@ -187,7 +191,7 @@ def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Term
         finally:
             host.finish()  # first of all: whatever else takes long to end, the recording is whole
         wall = time.monotonic() - began
-    return _summary(arguments, host, port, page.url, wall, terminal)
+    return _summary(arguments, host, page.url, wall, terminal)
 
 
 def _plan(
@@ -197,6 +201,24 @@ def _plan(
     if isinstance(arguments, OpenrArguments):
         return _openr(arguments, log)
     return _ros(arguments, log) if isinstance(arguments, RosArguments) else _lola(arguments, log)
+
+
+def _match(arguments: HostOptions, settings: HostSettings) -> tuple[HostSettings, list[RobotPort]]:
+    """The robots in their places for a kick-off, and their referee, if a match was asked for."""
+    if not arguments.game:
+        return settings, []
+    from nutmeg.match.rules.book import rules_on
+    from nutmeg.net.host.robot_match import RobotMatch, side_places, split_teams
+
+    rules = rules_on(arguments.game, settings.field)
+    teams = split_teams([placement.name for placement in settings.robots])
+    referee = RobotMatch(rules, teams, arguments.controller_settings(arguments.host))
+    places = side_places(rules, (len(teams[0]), len(teams[1])))
+    robots = tuple(
+        dataclasses.replace(robot, pos=place, heading=heading, team="blue" if robot.name in teams[0] else "red")
+        for robot, (place, heading) in zip(settings.robots, places, strict=True)
+    )
+    return dataclasses.replace(settings, robots=robots), [referee]
 
 
 def _hands_on(host: RobotHost) -> Controls:
@@ -227,7 +249,6 @@ def _log_schedule(host: RobotHost, log: ServerLog) -> None:
 def _summary(
     arguments: HostOptions,
     host: RobotHost,
-    port: RobotPort,
     url: str | None,
     wall: float,
     terminal: Terminal,
@@ -244,7 +265,10 @@ def _summary(
         terminal.warn(host.recording.problem or f"{host.recording.left_out} rows of the recording were left out.")
     if record is not None:
         terminal.say(f"recording: {record}   replay it with: nutmeg replay {record}")
-    counts: Callable[[], dict[str, int]] = getattr(port, "counts", dict)
+    counted: dict[str, object] = {}
+    for port in host.ports:
+        counts: Callable[[], dict[str, object]] = getattr(port, "counts", dict)
+        counted |= counts()
     return {
         "protocol": arguments.protocol,
         "robots": list(host.robots),
@@ -254,7 +278,7 @@ def _summary(
         "late_cycles": clock.late,
         "late_by_itself": clock.late_by_itself,
         "lost_s": round(clock.lost, 3),
-        **counts(),
+        **counted,
         "schedule": rows,
         "recording": record,
         "url": url,

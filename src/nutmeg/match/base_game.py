@@ -70,6 +70,8 @@ class BaseGame(Closing):
         """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
         self.swaps = 0
         """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        self.watchers: list[Callable[[BaseGame], None]] = []
+        """Called after every cycle that was judged, with the game."""
         self._new: set[int] = set()
         self._past: list[Event] = []
         self._record = record
@@ -208,6 +210,8 @@ class BaseGame(Closing):
             self._obey(decisions)
         else:
             self.events = ()
+        for tell in self.watchers:
+            tell(self)
 
     def _report_held(self, held: Sequence[Held], decisions: Sequence[Decision]) -> None:
         """Reports the fouls of players who were held up before this cycle and who are held or put outside in it.
