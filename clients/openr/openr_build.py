@@ -33,6 +33,8 @@ NOT_OBJECTS = {"util", "test", "echo_client", "echo_server", "udp_echo_client"}
 """Folders beside the objects that hold programs for a PC."""
 
 
+OLD_LANGUAGES = frozenset({"gnu++98", "c++98", "gnu++03", "c++03"})
+"""Sources in these get what the headers of the SDK's compiler brought in (include/old_includes.h)."""
 MOST_RETRIES = 10
 REPEATED = re.compile(r"^(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+): error: redefinition of .\w+[\w\s*&]*.$", re.M)
 
@@ -345,12 +347,13 @@ def build(programs: list[Path], settings: Settings) -> Path:
 def settings_from(arguments: argparse.Namespace) -> Settings:
     """The settings that the command line asks for."""
     strict = ["-Wall", "-Wextra", "-Werror"] if arguments.strict else ["-w", "-fpermissive"]
+    old = ["-include", str(HERE / "include" / "old_includes.h")] if arguments.std in OLD_LANGUAGES else []
     names = [f"-D{name}" for name in arguments.define] + [f"-I{path.resolve()}" for path in arguments.include]
     links = [str(Path(name).resolve()) if "/" in name else f"-l{name}" for name in arguments.library]
     return Settings(
         out=arguments.out.resolve(),
         compiler=os.environ.get("CXX", "g++"),
-        flags=(f"-std={arguments.std}", *strict),
+        flags=(f"-std={arguments.std}", *strict, *old),
         names=tuple(names),
         links=tuple(links),
         without=frozenset(arguments.without),

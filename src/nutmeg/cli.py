@@ -36,7 +36,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "play and connect": {
         "tournament": "play many games of many teams, with goal differences and their errors",
-        "serve": "serve a match (SimSpark, rcssservermj) or robots (LoLA, OPEN-R) to other people's programs",
+        "serve": "serve a match (SimSpark, rcssservermj) or robots (LoLA, OPEN-R, ROS) to other people's programs",
         "agents": "let the built-in team, or players of your own, play on such a server",
         "calibrate": "fit the behavioural world to recordings of matches, physical or real",
     },
@@ -73,6 +73,7 @@ SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
         "mj": ("serve_mj", "Arguments", "a match of Booster T1 and K1 robots, in rcssservermj's protocol"),
         "lola": ("serve_robots", "LolaArguments", "Nao V6 robots, at LoLA's sockets"),
         "openr": ("serve_robots", "OpenrArguments", "AIBO robots, at OPEN-R's ports"),
+        "ros": ("serve_robots", "RosArguments", "any robots, as ROS topics over rosbridge's WebSocket"),
     },
     "walk": {
         "drive": ("walk", "DriveArguments", "watch a learned walk in the browser and drive it by keyboard"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import RecordingError, UnknownNameError
-from nutmeg.recording import Recording, RecordingWriter, reader
+from nutmeg.recording import Channel, Recording, RecordingWriter, reader
 
 from .conftest import CHANNELS, Record, signal
 
@@ -205,3 +205,16 @@ def test_the_hash_tells_content_from_storage(record: Record) -> None:
     ]
     hashes = {Recording.open(path).content_hash() for path in others}
     assert len(hashes | {one}) == 5
+
+
+def test_the_hash_leaves_out_what_the_wall_clock_measured(tmp_path: Path) -> None:
+    angle = Channel(name="angle", labels=("x",))
+    late = Channel(name="schedule.lola", labels=("late", "took"), wall_clock=True)
+    hashes = []
+    for name, channels in (("a", [angle, late]), ("b", [angle, late]), ("c", [late, angle]), ("d", [angle])):
+        with RecordingWriter.create(tmp_path / f"{name}.nutmeg", channels, kind="scene", seed=7) as writer:
+            for row in range(5):
+                values = {"angle": [row * 0.1], "schedule.lola": [ord(name), row + ord(name)]}
+                writer.append(0.02 * row, np.array([v for channel in channels for v in values[channel.name]]))
+        hashes.append(Recording.open(tmp_path / f"{name}.nutmeg").content_hash())
+    assert len(set(hashes)) == 1

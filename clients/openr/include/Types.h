@@ -15,7 +15,7 @@ typedef byte* pbyte;
 typedef word* pword;
 typedef int* plongword;
 
-typedef char int8;
+typedef signed char int8;  // as int8_t of today: sources define one in terms of the other
 typedef unsigned char uint8;
 typedef short int16;
 typedef unsigned short uint16;

@@ -1,4 +1,4 @@
-"""Let the built-in team, or players of your own, play on a server of the 3D simulation league.
+"""Let the built-in team, or players of your own, play on a server of the 3D simulation league (SimSpark or MuJoCo).
 
 The server is `nutmeg serve`, or any other of the league's protocol. Each player has a connection of its own and uses
 nothing but what the protocol gives it. Ends when the server ends the connections, or with Ctrl-C.
@@ -6,6 +6,7 @@ nothing but what the protocol gives it. Ends when the server ends the connection
 example: nutmeg agents Nutmegs --walk holonomic --players 4
          nutmeg agents Mine --player chaser.py:Chaser --players 1
          nutmeg agents Nutmegs --players 11 --numbers 1,2,3 --host 192.168.0.7 --port 3100
+         nutmeg agents Nutmegs --protocol mj --walk t1-walk.toml --players 7
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import queue
 import threading
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nutmeg.match.worlds.physical.percept import Action, Percept, Player
+    from nutmeg.net.simspark.agent import Agent
     from nutmeg.view.terminal import Terminal
 
+    Connect = Callable[..., Agent]
 
+
+_PORTS = {"spark": 3100, "mj": 60000}
+"""Ports for agents by protocol."""
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
 that it refuses, and their robots stay where the next one is created."""
@@ -40,8 +46,13 @@ class Arguments(JsonOption):
 
     team: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[TEAM]")] = "Nutmegs"
     """What the team is called: letters, digits, and signs other than spaces and parentheses."""
-    walk: str = "holonomic"
-    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`."""
+    protocol: Literal["spark", "mj"] = "spark"
+    """What the server speaks: SimSpark, or rcssservermj's protocol (mj)."""
+    robot: Literal["t1", "k1"] = "t1"
+    """Which robot the players have, with --protocol mj."""
+    walk: str = ""
+    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; holonomic if
+    left out. With --protocol mj a policy of `nutmeg train`; without one, players stand."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
@@ -50,22 +61,25 @@ class Arguments(JsonOption):
     """Which of them this command is: numbers separated by commas; all if left out."""
     host: Address = "127.0.0.1"
     """Where the server is."""
-    port: Annotated[int, Bounds(1, 65535)] = 3100
-    """The server's port for agents."""
+    port: Annotated[int, Bounds(1, 65535)] | None = None
+    """The server's port for agents; 3100, or 60000 with --protocol mj, if left out."""
+    field: str = "fifa7vs7"
+    """The field that is played on, with --protocol mj."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
-    where = (arguments.host, arguments.port)
-    terminal.say(f"{len(players)} of {arguments.team} go to {arguments.host}, port {arguments.port}.")
-    cycles = play_all(where, arguments.team, players, terminal.warn)
+    where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
+    terminal.say(f"{len(players)} of {arguments.team} go to {where[0]}, port {where[1]}.")
+    cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
     for number, played in cycles.items():
         if not played:
             terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
-    return {"team": arguments.team, "walk": arguments.walk, "player": arguments.player, "cycles": cycles}
+    walk = arguments.walk or ("holonomic" if arguments.protocol == "spark" else "")
+    return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
 
 
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
@@ -76,12 +90,47 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
     if arguments.player:
         make = load_player(arguments.player)
         return {number: make(arguments.team, number) for number in numbers}
-    team = make_team(arguments.walk, arguments.players, team=arguments.team)
+    if arguments.protocol == "mj":
+        return _boosters(arguments, numbers)
+    team = make_team(arguments.walk or "holonomic", arguments.players, team=arguments.team)
     return {number: team[number - 1] for number in numbers}
 
 
+def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
+    """Players of T1 or K1 robots, by number."""
+    from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, StandingWalker, policy_walk
+
+    walk = policy_walk(arguments.walk) if arguments.walk else StandingWalker
+    setup = BoosterSetup(robot=arguments.robot, players=arguments.players, field=arguments.field, walk=walk)
+    return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
+
+
+def _connector(arguments: Arguments) -> Connect:
+    """What connects a player to the server."""
+    from nutmeg.net.simspark.agent import Agent
+
+    if arguments.protocol == "spark":
+        return Agent
+    from nutmeg.match.worlds.mj.percept import ROBOTS, landmarks
+    from nutmeg.model.field import load_field
+    from nutmeg.net.mj.agent import MjAgent
+
+    marks, kind = (*landmarks(load_field(arguments.field)), "B"), ROBOTS.index(arguments.robot)
+
+    def connect(host: str, port: int, *, team: str, number: int, robot_type: int) -> Agent:  # noqa: ARG001
+        agent = MjAgent(host, port, team=team, number=number, robot_type=kind)
+        agent.marks = marks
+        return agent
+
+    return connect
+
+
 def play_all(
-    where: tuple[str, int], team: str, players: Mapping[int, Player], warn: Callable[[str], None]
+    where: tuple[str, int],
+    team: str,
+    players: Mapping[int, Player],
+    warn: Callable[[str], None],
+    connect: Connect | None = None,
 ) -> dict[int, int]:
     """Lets players play by number, each over a connection of its own, until the server ends all of them.
 
@@ -98,6 +147,7 @@ def play_all(
         team: its name.
         players: who plays, by number.
         warn: called with a sentence about each player that the server does not take in.
+        connect: connects a player; a SimSpark agent if left out.
 
     Returns:
         How many cycles each has played, by number.
@@ -107,7 +157,7 @@ def play_all(
     ends = 0
     for number, player in players.items():
         newcomer = _Newcomer(player)
-        threading.Thread(target=_play, args=(where, team, number, newcomer, ended), daemon=True).start()
+        threading.Thread(target=_play, args=(where, team, number, newcomer, ended, connect), daemon=True).start()
         newcomer.settled.wait()
         if newcomer.refused:
             warn(
@@ -135,9 +185,11 @@ class _Newcomer:
 
     def act(self, percept: Percept) -> Action:
         """Returns the player's action; a player without a number does not act for ever."""
+        from nutmeg.match.worlds.physical.percept import Percept
+
         action = self._player.act(percept)
-        if percept.game.number is not None:
-            self.settled.set()
+        if percept.game.number is not None or not isinstance(percept, Percept):
+            self.settled.set()  # agents of the other league have their number from their first percept on
         if not self.settled.is_set():
             self._percepts += 1
             self.refused = self._percepts > _MAX_PERCEPTS_WITHOUT_NUMBER
@@ -164,12 +216,13 @@ def _play(
     number: int,
     player: _Newcomer,
     ended: queue.SimpleQueue[tuple[int, int | Exception]],
+    connect: Connect | None,
 ) -> None:
     from nutmeg.match.loop import PlayerError
     from nutmeg.net.simspark.agent import Agent
 
     try:
-        with Agent(*where, team=team, number=number, robot_type=player.robot_type) as agent:
+        with (connect or Agent)(*where, team=team, number=number, robot_type=player.robot_type) as agent:
             ended.put((number, agent.play(player)))
     except _RefusedError:
         ended.put((number, 0))

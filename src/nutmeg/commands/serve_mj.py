@@ -20,10 +20,13 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port
 from nutmeg.commands.serve import MatchOptions, Prepared, rules_of, serve_match
-from nutmeg.commands.serving import check_ports
+from nutmeg.commands.serving import ControllerOptions, check_ports
 
 if TYPE_CHECKING:
+    from nutmeg.match.base_game import BaseGame
+    from nutmeg.match.mj_game import MjGame
     from nutmeg.match.rules.book import Rules
+    from nutmeg.net.game_controller import GameController
     from nutmeg.view.terminal import Terminal
 
 FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa"}
@@ -31,7 +34,7 @@ FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(MatchOptions):
+class Arguments(MatchOptions, ControllerOptions):
     """Options of `nutmeg serve mj`."""
 
     agent_port: Port = 60000
@@ -53,6 +56,12 @@ class Arguments(MatchOptions):
     """Call offside, which rcssservermj does not."""
     fouls: bool = False
     """Call touching, charging and crowding, which rcssservermj does not."""
+    extra_time: bool = False
+    """A draw is followed by two more halves, which rcssservermj does not have."""
+    game_controller: bool = False
+    """Tell the match as the humanoid league's GameController does, over UDP."""
+    shoot_out: bool = False
+    """A draw is followed by penalty kicks, which rcssservermj does not have."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -72,9 +81,26 @@ def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
     seats = _seats(arguments, rules)
     make_drawing = draw
     if record is not None:  # early: it works while the rest is built
-        make_drawing = stack.enter_context(DrawingProcess(empty_scene(rules, field, seats))).draw
+        make_drawing = stack.enter_context(DrawingProcess(empty_scene(field, seats))).draw
     game = MjGame(rules, seed=arguments.seed, seats=seats, field=field, record=record, make_drawing=make_drawing)
+    if arguments.game_controller:
+        stack.enter_context(_tell(game, arguments))
     return Prepared(stack.enter_context(game), record, lambda: rehearse(rules, field), MJ, {})
+
+
+def _tell(game: MjGame, arguments: Arguments) -> GameController:
+    """A GameController that tells the match."""
+    from nutmeg.match.rules.state import PLAYERS_SHAPE
+    from nutmeg.net.game_controller import GameController
+
+    controller = GameController(arguments.controller_settings(arguments.host), game.rules)
+
+    def watch(played: BaseGame) -> None:
+        present = played.present.reshape(PLAYERS_SHAPE)
+        controller.update(played.time, played.state, present, swapped=played.swaps % 2 == 1)
+
+    game.watchers.append(watch)
+    return controller
 
 
 def _seats(arguments: Arguments, rules: Rules) -> dict[str, int]:
@@ -92,8 +118,8 @@ def _rules(arguments: Arguments) -> tuple[Rules, str]:
     rules = rules_of(arguments)
     field = arguments.field or FIELDS.get(rules.name, "fifa7vs7")
     rules = rules.on(rules_on(arguments.rules, field).pitch)
-    if arguments.swap_ends:
-        rules = rules.with_match(swap_ends=True)
+    asked = {name: True for name in ("swap_ends", "extra_time") if getattr(arguments, name)}
+    rules = rules.with_match(**asked)
     fouls = rules.fouls
     if arguments.fouls:
         switched = {
@@ -101,7 +127,8 @@ def _rules(arguments: Arguments) -> tuple[Rules, str]:
         }
         fouls = dataclasses.replace(fouls, **switched)
     offside = dataclasses.replace(rules.offside, on=rules.offside.on or arguments.offside)
-    return dataclasses.replace(rules, fouls=fouls, offside=offside), field
+    shoot_out = dataclasses.replace(rules.shoot_out, on=rules.shoot_out.on or arguments.shoot_out)
+    return dataclasses.replace(rules, fouls=fouls, offside=offside, shoot_out=shoot_out), field
 
 
 def rehearse(rules: Rules, field: str) -> None:

@@ -1,12 +1,14 @@
-"""Serve robots to other people's robot software, at the lowest interface of the real ones: LoLA (Nao V6), OPEN-R.
+"""Serve robots to other people's robot software: LoLA (Nao V6), OPEN-R (AIBO), or ROS topics over rosbridge (any).
 
 LoLA: a Unix socket for each robot, packets of 896 bytes every 12 ms. OPEN-R (AIBO): two TCP connections for each robot.
+ROS: one WebSocket for all robots, messages 50 times a second.
 The line `ready` on standard output says that everything listens. Ends with Ctrl-C, SIGTERM or after --seconds; the
 recording is then closed and named.
 
 example: nutmeg serve lola --robot nao-v6 --socket /tmp/robocup
          nutmeg serve lola --robots 4 --lock-step --no-view --show-schedule
          nutmeg serve openr --robot ers7
+         nutmeg serve ros --robot t1
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from nutmeg.base.errors import SimulationError, UsageError
 from nutmeg.base.interrupts import Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog
+from nutmeg.commands.serving import ControllerOptions, ServedPage, ServeOptions, ServerLog
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Placement
@@ -63,7 +65,7 @@ SCHEDULE_COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class HostOptions(ServeOptions):
+class HostOptions(ServeOptions, ControllerOptions):
     """Options of hosted robots, whatever their protocol."""
 
     protocol: ClassVar[str]
@@ -92,6 +94,9 @@ class HostOptions(ServeOptions):
     """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
     """Draw what cameras see."""
+    game: str = ""
+    """Play a match by this rule book (spl2025, spl2011, or a TOML file): half of the robots against the others, with a
+    referee and a GameController that tells them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +139,23 @@ class OpenrArguments(HostOptions):
     """Motors are on, with standard gains, before any client says so."""
 
 
-def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class RosArguments(HostOptions):
+    """Serve robots as ROS topics over rosbridge's WebSocket, without ROS on this machine.
+
+    example: nutmeg serve ros --robot nao-v6
+             nutmeg serve ros --robot t1 --robots 2 --lock-step --no-view
+    """
+
+    protocol: ClassVar[str] = "ros"
+
+    robot: str = NAO
+    """Which robot: a name, or a model file of your own."""
+    ros_port: Port = 9090
+    """TCP port of the WebSocket; 0 takes a free one."""
+
+
+def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
     if arguments.real_time and arguments.lock_step:
         raise UsageError("--real-time and --lock-step do not go together; leave one of them out.")
@@ -145,9 +166,9 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
             from nutmeg.view.pages.process import check_port
 
             log = stack.enter_context(ServerLog(terminal.say))
-            planned = _openr(arguments, log) if isinstance(arguments, OpenrArguments) else _lola(arguments, log)
-            settings, port, cameras = planned
-            host = stack.enter_context(RobotHost(settings, [port], cameras=cameras))
+            settings, port, cameras = _plan(arguments, log)
+            settings, referees = _match(arguments, settings)
+            host = stack.enter_context(RobotHost(settings, [port, *referees], cameras=cameras))
         stack.enter_context(signals_handled(host.stop, signal.SIGINT, signal.SIGTERM))
         shown = settings.record if arguments.view else None
         if shown is not None:
@@ -170,7 +191,34 @@ def run(arguments: LolaArguments | OpenrArguments, terminal: Terminal) -> dict[s
         finally:
             host.finish()  # first of all: whatever else takes long to end, the recording is whole
         wall = time.monotonic() - began
-    return _summary(arguments, host, port, page.url, wall, terminal)
+    return _summary(arguments, host, page.url, wall, terminal)
+
+
+def _plan(
+    arguments: LolaArguments | OpenrArguments | RosArguments, log: ServerLog
+) -> tuple[HostSettings, RobotPort, Cameras]:
+    """What is hosted, over which protocol, and what draws pictures."""
+    if isinstance(arguments, OpenrArguments):
+        return _openr(arguments, log)
+    return _ros(arguments, log) if isinstance(arguments, RosArguments) else _lola(arguments, log)
+
+
+def _match(arguments: HostOptions, settings: HostSettings) -> tuple[HostSettings, list[RobotPort]]:
+    """The robots in their places for a kick-off, and their referee, if a match was asked for."""
+    if not arguments.game:
+        return settings, []
+    from nutmeg.match.rules.book import rules_on
+    from nutmeg.net.host.robot_match import RobotMatch, side_places, split_teams
+
+    rules = rules_on(arguments.game, settings.field)
+    teams = split_teams([placement.name for placement in settings.robots])
+    referee = RobotMatch(rules, teams, arguments.controller_settings(arguments.host))
+    places = side_places(rules, (len(teams[0]), len(teams[1])))
+    robots = tuple(
+        dataclasses.replace(robot, pos=place, heading=heading, team="blue" if robot.name in teams[0] else "red")
+        for robot, (place, heading) in zip(settings.robots, places, strict=True)
+    )
+    return dataclasses.replace(settings, robots=robots), [referee]
 
 
 def _hands_on(host: RobotHost) -> Controls:
@@ -199,9 +247,8 @@ def _log_schedule(host: RobotHost, log: ServerLog) -> None:
 
 
 def _summary(
-    arguments: LolaArguments | OpenrArguments,
+    arguments: HostOptions,
     host: RobotHost,
-    port: RobotPort,
     url: str | None,
     wall: float,
     terminal: Terminal,
@@ -218,7 +265,10 @@ def _summary(
         terminal.warn(host.recording.problem or f"{host.recording.left_out} rows of the recording were left out.")
     if record is not None:
         terminal.say(f"recording: {record}   replay it with: nutmeg replay {record}")
-    counts: Callable[[], dict[str, int]] = getattr(port, "counts", dict)
+    counted: dict[str, object] = {}
+    for port in host.ports:
+        counts: Callable[[], dict[str, object]] = getattr(port, "counts", dict)
+        counted |= counts()
     return {
         "protocol": arguments.protocol,
         "robots": list(host.robots),
@@ -228,7 +278,7 @@ def _summary(
         "late_cycles": clock.late,
         "late_by_itself": clock.late_by_itself,
         "lost_s": round(clock.lost, 3),
-        **counts(),
+        **counted,
         "schedule": rows,
         "recording": record,
         "url": url,
@@ -239,8 +289,12 @@ def _addresses(port: RobotPort) -> str:
     """Where clients connect to, for people."""
     from nutmeg.net.lola.port import LolaPort
     from nutmeg.net.openr.port import OpenrPort
+    from nutmeg.net.rosbridge import RosPort
 
     lines = []
+    if isinstance(port, RosPort):
+        host, number = port.address
+        lines = [f"rosbridge: ws://{host}:{number}"]
     if isinstance(port, LolaPort):
         lines = [f"{name}: socket {path}" for name, path in port.paths.items()]
         if port.pictures is not None:
@@ -253,17 +307,25 @@ def _addresses(port: RobotPort) -> str:
 
 
 def _lola(arguments: LolaArguments, log: ServerLog) -> tuple[HostSettings, RobotPort, Cameras]:
-    from nutmeg.net.host.robot_host import HostSettings
     from nutmeg.net.lola.pictures import PicturePort
     from nutmeg.net.lola.port import LolaPort
 
     if arguments.robot != NAO:
         raise UsageError(f"--robot is {arguments.robot!r}; LoLA is the interface of {NAO}.")
-    robots = _naos(arguments)
+    robots = _in_rows(arguments, NAO, arguments.robots or max(1, len(arguments.socket)), arguments.actuation or "servo")
     paths = _sockets(arguments, len(robots))
     port = arguments.camera_port if arguments.graphics else None
     pictures = PicturePort(host=arguments.host, port=port) if port is not None else None
-    settings = HostSettings(
+    names = [placement.name for placement in robots]
+    lola = LolaPort(dict(zip(names, paths, strict=True)), pictures=pictures, report=log.report)
+    return _hosted(arguments, robots), lola, _cameras(drawn=pictures is not None, in_step=arguments.lock_step)
+
+
+def _hosted(arguments: HostOptions, robots: tuple[Placement, ...]) -> HostSettings:
+    """The settings of a host with these robots."""
+    from nutmeg.net.host.robot_host import HostSettings
+
+    return HostSettings(
         robots=robots,
         field=arguments.field or DEFAULT_FIELD,
         lock_step=arguments.lock_step,
@@ -273,24 +335,34 @@ def _lola(arguments: LolaArguments, log: ServerLog) -> tuple[HostSettings, Robot
         seed=arguments.seed,
         record=arguments.new_recording("robots.nutmeg"),
     )
+
+
+def _ros(arguments: RosArguments, log: ServerLog) -> tuple[HostSettings, RobotPort, Cameras]:
+    from nutmeg.net.rosbridge import RosPort, ros_name
+
+    robots = _in_rows(arguments, arguments.robot, arguments.robots or 1, arguments.actuation)
     names = [placement.name for placement in robots]
-    lola = LolaPort(dict(zip(names, paths, strict=True)), pictures=pictures, report=log.report)
-    return settings, lola, _cameras(drawn=pictures is not None, in_step=arguments.lock_step)
+    spaces = {name: ros_name(name) if len(names) > 1 else "" for name in names}
+    port = RosPort(spaces, address=(arguments.host, arguments.ros_port), report=log.report)
+    return _hosted(arguments, robots), port, _cameras(drawn=arguments.graphics, in_step=arguments.lock_step)
 
 
-def _naos(arguments: LolaArguments) -> tuple[Placement, ...]:
-    """Robots in rows of four on the left half, looking to the right."""
+def _in_rows(arguments: HostOptions, robot: str, count: int, actuation: str) -> tuple[Placement, ...]:
+    """Robots in rows of four on the left half, looking to the right; each has its servos where it has any."""
+    from nutmeg.model.robot import load_robot
     from nutmeg.model.scene import Placement
 
-    count = arguments.robots or max(1, len(arguments.socket))
+    loaded = load_robot(robot)
+    if not actuation:
+        actuation = "servo" if loaded.model.actuation else "ideal"
     middle = (min(count, _ROBOTS_PER_ROW) - 1) / 2
     return tuple(
         Placement(
-            robot=NAO,
-            name=f"{NAO}-{number + 1}",
+            robot=robot,
+            name=f"{loaded.name}-{number + 1}",
             pos=(-1.0 - number // _ROBOTS_PER_ROW, number % _ROBOTS_PER_ROW - middle),
             pose=arguments.pose or "ready",
-            actuation=arguments.actuation or "servo",
+            actuation=actuation,
             team="blue",
         )
         for number in range(count)

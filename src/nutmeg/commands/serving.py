@@ -13,18 +13,20 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Address, JsonOption, Port, Seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nutmeg.net.connection import Report
+    from nutmeg.net.game_controller import ControllerSettings
     from nutmeg.view.pages.process import Controls, ViewerProcess
 
 _LINES_A_SECOND = 20
@@ -66,6 +68,35 @@ class ServeOptions(JsonOption):
         if self.record is not None and self.record.exists():
             raise FileError(self.record, "exists already; choose another name with --record.")
         return self.record or new_folder(Path("runs"), "serve") / name
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerOptions:
+    """Options of a GameController."""
+
+    gc_version: Literal[18, 20] = 18
+    """Version of the GameController's messages: 18 (SPL) or 20 (humanoid league)."""
+    gc_address: str = "127.255.255.255"
+    """Where the GameController's messages go; the default reaches every program of this machine that listens."""
+    gc_port: Port = 3838
+    """UDP port of the GameController's messages."""
+    gc_return_port: Port = 3939
+    """UDP port on which robots answer the GameController; 0 takes a free one."""
+    team_numbers: tuple[Annotated[int, Bounds(0, 254)], Annotated[int, Bounds(0, 254)]] = (1, 2)
+    """Numbers of the teams that begin on the left and on the right, as the GameController tells them."""
+
+    def controller_settings(self, host: str) -> ControllerSettings:
+        """What a GameController needs to know; answers are taken on the address `host`."""
+        from nutmeg.net.game_controller import ControllerSettings
+
+        return ControllerSettings(
+            version=self.gc_version,
+            address=self.gc_address,
+            port=self.gc_port,
+            return_port=self.gc_return_port,
+            listen=host,
+            numbers=self.team_numbers,
+        )
 
 
 def check_ports(host: str, ports: dict[str, int]) -> None:

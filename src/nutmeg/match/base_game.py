@@ -70,6 +70,8 @@ class BaseGame(Closing):
         """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
         self.swaps = 0
         """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        self.watchers: list[Callable[[BaseGame], None]] = []
+        """Called after every cycle that was judged, with the game."""
         self._new: set[int] = set()
         self._past: list[Event] = []
         self._record = record
@@ -136,15 +138,24 @@ class BaseGame(Closing):
         The first team to come plays from the left, the second from the right, unless the game has given the names.
         """
         side = side_for(self.teams, team)
-        slot = free_slot(self.present, side, number, most=self.rules.match.players)
+        slot = self._free_slot(side, number)
         self.join(side, side_and_number(slot)[1], robot_type, team)
         return slot
+
+    @property
+    def max_number(self) -> int:
+        """The highest number that a player may have."""
+        return self.rules.match.players
+
+    def _free_slot(self, side: Side, number: int) -> int:
+        players = self.rules.match.players
+        return free_slot(self.present, side, number, most=self.max_number, players=players)
 
     def _admit(self, side: Side, number: int, team: str) -> int:
         """The slot of a player who joins, if it may."""
         if not team or (self.teams[side] and self.teams[side] != team):
             raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
-        return free_slot(self.present, side, number, most=self.rules.match.players)
+        return self._free_slot(side, number)
 
     def _take_in(self, slot: int, team: str, robot_type: int) -> None:
         """Notes that somebody has joined."""
@@ -199,6 +210,8 @@ class BaseGame(Closing):
             self._obey(decisions)
         else:
             self.events = ()
+        for tell in self.watchers:
+            tell(self)
 
     def _report_held(self, held: Sequence[Held], decisions: Sequence[Decision]) -> None:
         """Reports the fouls of players who were held up before this cycle and who are held or put outside in it.

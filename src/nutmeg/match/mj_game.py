@@ -79,6 +79,11 @@ class MjGame(PhysicalGame):
 
     # ---- players
 
+    @property
+    def max_number(self) -> int:
+        """Any of the numbers 1 to 11, also in a team of seven: agents of this league choose theirs."""
+        return MAX_PLAYERS
+
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join with a robot of `ROBOTS`."""
         slot = self._admit(side, number, team)
@@ -234,10 +239,9 @@ def recorded_robot(seats: Mapping[str, int]) -> str:
     return max(ROBOTS, key=lambda kind: seats.get(kind, 0))
 
 
-def empty_scene(rules: Rules, field: str, seats: Mapping[str, int]) -> SceneSettings:
-    """The scene of a recording in which nobody plays yet: every robot that may come."""
-    slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
-    kinds = dict.fromkeys(slots, "")
+def empty_scene(field: str, seats: Mapping[str, int]) -> SceneSettings:
+    """The scene of a recording in which nobody plays yet: a robot for every number that may come."""
+    kinds = dict.fromkeys(range(SLOTS), "")
     return match_scene(kinds, field=field, robot=recorded_robot(seats), physics=PHYSICS, pose=PARKED_POSE)
 
 

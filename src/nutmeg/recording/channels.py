@@ -46,6 +46,8 @@ class Channel:
     """Stored values are off by at most half of this; 0 stores float64 exactly."""
     about: str = ""
     """A sentence for the reader of the recording."""
+    wall_clock: bool = False
+    """Whether the numbers depend on how fast the computer was; the hash of the content leaves such a channel out."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

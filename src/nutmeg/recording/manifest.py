@@ -127,8 +127,8 @@ def _declaration(channel: Channel) -> dict[str, object]:
 # The hash of a recording's content: the same for the same experiment, however it is stored.
 #
 # SHA-256 over the channels, the seed, the configuration and the scene (as canonical JSON), then all rows (time first,
-# little-endian float64, one row after the other, every NaN the same), then the events. Dates, versions and the
-# cutting into chunks are left out.
+# little-endian float64, one row after the other, every NaN the same), then the events. Dates, versions, the cutting
+# into chunks and channels that depend on the wall clock are left out.
 
 
 def content_hash(
@@ -138,21 +138,28 @@ def content_hash(
     events: Sequence[dict[str, Any]],
 ) -> str:
     """The hash, in hexadecimal; `blocks` are all rows in order, `(n, 1 + width)` each, cut anywhere."""
+    repeatable = [channel for channel in manifest.channels if not channel.wall_clock]
+    kept = [True] + [not channel.wall_clock for channel in manifest.channels for _ in channel.labels]
     head = {
-        "channels": [dataclasses.asdict(channel) for channel in manifest.channels],
+        "channels": [_without_clock(dataclasses.asdict(channel)) for channel in repeatable],
         "seed": manifest.seed,
         "config": manifest.config,
         "scene": scene_xml,
     }
     digest = hashlib.sha256(_canonical(head))
     for block in blocks:
-        rows = np.ascontiguousarray(block, dtype="<f8")
+        rows = np.ascontiguousarray(block if all(kept) else block[:, kept], dtype="<f8")
         rows[np.isnan(rows)] = np.nan
         digest.update(rows.data)
     digest.update(b"\nevents\n")
     for event in events:
         digest.update(_canonical(event))
     return digest.hexdigest()
+
+
+def _without_clock(declared: dict[str, Any]) -> dict[str, Any]:
+    """A channel's declaration without the field that is always false here, so that hashes stay as they were."""
+    return {name: value for name, value in declared.items() if name != "wall_clock"}
 
 
 def _canonical(item: object) -> bytes:

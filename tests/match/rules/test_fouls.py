@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nutmeg.match.rules.book import Foul, Rules
+from nutmeg.match.rules.book import Foul, HandBallRules, Rules
 from nutmeg.match.rules.decisions import FreezeLimbs
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
@@ -150,3 +151,20 @@ def test_fouls_that_are_switched_off_are_not_called(rules: Rules, tools: Any) ->
         game.put(LEFT, number, -14.0, 0.8 * number - 4, 0.1)
     found = np.ones((2, 11, 4), bool)
     assert fouls(game.seconds(20.0, self_collision=found), tools) == []
+
+
+def test_a_hand_at_the_ball_gives_the_opponents_a_direct_free_kick_but_for_a_goalie_at_home(
+    live: Any, tools: Any
+) -> None:
+    fouls = dataclasses.replace(live.rules.fouls, hand_ball=HandBallRules(on=True))
+    live.rules = dataclasses.replace(live.rules, fouls=fouls)
+    hands = np.zeros((2, 11), bool)
+    hands[RIGHT, 0] = True
+    live.put(RIGHT, 1, 14.0, 0.0)
+    live.put_ball(13.8, 0.0)
+    assert tools.events(live.cycle([(RIGHT, 1)], hand_ball=hands), "foul") == []
+    live.put(RIGHT, 1, 5.0, 0.0)
+    live.put_ball(5.2, 0.0)
+    (foul,) = tools.events(live.cycle([(RIGHT, 1)], hand_ball=hands), "foul")
+    assert (foul.side, foul.number, foul.foul) == (RIGHT, 1, Foul.HAND_BALL)
+    assert live.state.mode is PlayMode.DIRECT_FREE_KICK_LEFT

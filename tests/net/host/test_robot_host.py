@@ -212,12 +212,13 @@ def test_only_cameras_that_somebody_wants_are_drawn() -> None:
         assert {picture.camera for picture in port.pictures} == {"nao/CameraTop"}
 
 
-def test_a_run_is_recorded_with_its_schedule_and_a_port_s_own_channels(tmp_path: Path) -> None:
-    port = Quiet()
-    with RobotHost(settings(record=tmp_path / "run.nutmeg", seed=4), [port]) as host:
-        host.event("hello", robot="nao")
-        host.run(0.5)
+def test_a_run_is_recorded_with_its_schedule_and_a_port_s_own_channels_and_its_hash_repeats(tmp_path: Path) -> None:
+    for name in ("again", "run"):
+        with RobotHost(settings(record=tmp_path / f"{name}.nutmeg", seed=4), [Quiet()]) as host:
+            host.event("hello", robot="nao")
+            host.run(0.5)
     recording = Recording.open(tmp_path / "run.nutmeg")
+    assert recording.content_hash() == Recording.open(tmp_path / "again.nutmeg").content_hash()
     assert recording.finished
     assert len(recording) == 26
     turns = recording.read("schedule.quiet", 0, 26)[:, 0]

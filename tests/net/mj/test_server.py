@@ -15,9 +15,13 @@ import numpy as np
 import pytest
 
 from nutmeg.match.mj_game import MjGame
+from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup
 from nutmeg.match.rules.book import load_rules
-from nutmeg.match.worlds.mj.percept import EFFECTORS
+from nutmeg.match.worlds.mj.percept import EFFECTORS, Action, landmarks
+from nutmeg.model.field import load_field
 from nutmeg.net.agents import AgentLimits
+from nutmeg.net.mj.agent import MjAgent, read_percept
+from nutmeg.net.mj.percepts import percept_message
 from nutmeg.net.mj.server import MJ
 from nutmeg.net.simspark.server import ServerSettings
 
@@ -269,3 +273,42 @@ def test_a_polite_agent_plays_on_among_hundreds_of_malformed_messages() -> None:
         times = [float(percept.split("(now ")[1].split(")")[0]) for percept in percepts]
         assert np.diff(times) == pytest.approx(np.full(len(times) - 1, 0.02), abs=0.0101)
         assert all(np.isfinite(height(percept)) for percept in percepts)
+
+
+def test_our_own_players_read_their_percepts_over_the_socket_and_stand() -> None:
+    with running({"t1": 2}) as here:
+        setup = BoosterSetup(players=2)
+        agents = []
+        for number in (1, 2):
+            agent = MjAgent("127.0.0.1", here.server.agent_port, team="reds", number=number)
+            agent.marks = (*landmarks(load_field("fifa7vs7")), "B")
+            agents.append((agent, BoosterPlayer("reds", number, setup)))
+        here.wait_until(lambda: here.server.agents == 2)
+        for _ in range(80):
+            for agent, player in agents:  # one after the other: who joined first is sent a percept alone
+                percept = agent.perceive()
+                assert percept is not None
+                agent.answer(player.act(percept))
+        assert percept.teams == ("reds", "")
+        assert percept.position[2] > 0.6
+        assert not any(report.kind == "problem" for report in here.reports)
+        for agent, _ in agents:
+            agent.close()
+
+
+def test_a_percept_is_read_as_it_was_written() -> None:
+    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 2}) as game:
+        slots = [game.enter("reds", 3, 0), game.enter("blues", 4, 0)]
+        game.cycle({slots[0]: Action(say=(1.0, b"hello"))})
+        told = [game.cycle({}), game.cycle({})]
+        for written in (told[0][slots[1]], told[1][slots[1]]):
+            found = read_percept(percept_message(written, game.world.marks), "t1", game.world.marks)
+            assert found.game.mode == written.game.mode
+            assert found.teams == ("reds", "blues")
+            for name in ("attitude", "position", "gyro", "acc", "angles", "rates"):
+                assert getattr(found, name) == pytest.approx(getattr(written, name), abs=0.0101)
+            assert found.heard == written.heard
+            if written.sight is not None and found.sight is not None:
+                assert found.sight.marks == pytest.approx(written.sight.marks, abs=0.0101, nan_ok=True)
+                assert set(found.sight.numbers) <= set(written.sight.numbers)
+    assert read_percept(b"(time (now x))(HJ)(See (B))(MIC)((()", "t1", ("B",)).time == 0.0

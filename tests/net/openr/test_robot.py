@@ -177,7 +177,7 @@ def test_references_move_a_joint_at_the_speed_of_the_frames(ers7: Bench) -> None
 
 def test_twice_the_gain_halves_what_gravity_bends(ers7: Bench) -> None:
     number = ers7.model.id_of("PRM:/r1/c1/c2/c3-Joint2:13")
-    standard = ers7.model.standard_gains(number)
+    standard = dataclasses.replace(ers7.model.standard_gains(number), i=0)
     bent = []
     for factor in (1, 2, 4):
         ers7.hear(gains_packet([(number, dataclasses.replace(standard, p=standard.p * factor))]))
@@ -191,6 +191,24 @@ def test_twice_the_gain_halves_what_gravity_bends(ers7: Bench) -> None:
     ers7.run(1.2)
     joint = ers7.values()["NECK:nod"]
     assert abs(int(joint["value"][-1]) - int(joint["refValue"][-1])) / bent[0] == pytest.approx(2, rel=0.08)
+
+
+def test_the_integral_gain_takes_away_what_gravity_bends_and_twice_of_it_in_half_of_the_time(ers7: Bench) -> None:
+    number = ers7.model.id_of("PRM:/r1/c1/c2/c3-Joint2:13")
+    standard = ers7.model.standard_gains(number)
+
+    def bent(i: int, seconds: float) -> int:
+        ers7.hear(gains_packet([(number, dataclasses.replace(standard, i=0))]))
+        ers7.robot.motors._offset[:] = 0.0
+        ers7.run(1.2)
+        ers7.hear(gains_packet([(number, dataclasses.replace(standard, i=i))]))
+        ers7.run(seconds)
+        joint = ers7.values()["NECK:nod"]
+        return abs(int(joint["value"][-1]) - int(joint["refValue"][-1]))
+
+    before = bent(0, 0.4)
+    assert bent(standard.i, 0.8) / bent(2 * standard.i, 0.4) == pytest.approx(1.0, rel=0.15)
+    assert bent(standard.i, 4.0) < before / 20
 
 
 def test_the_largest_gains_are_stable(bench: Bench) -> None:

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 # What the rule book says about fouls; part of `rules`.
 #
 # The first eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is
-# told. Pushing and standing still are fouls of the Standard Platform League; no monitor knows them, so they are
-# numbered apart. Each can be switched off; each number's source stands beside it in the rule book's file.
+# told; hand ball has the index that rcssservermj tells. Pushing and standing still are fouls of the Standard Platform
+# League; no monitor knows them, so they are numbered apart. Each can be switched off; each number's source stands
+# beside it in the rule book's file.
 
 
 class Foul(IntEnum):
@@ -50,6 +51,7 @@ class Foul(IntEnum):
     KICK_OFF = 5
     CHARGING = 6
     SELF_COLLISION = 7
+    HAND_BALL = 10
     PUSHING = 100
     INACTIVE = 101
 
@@ -258,6 +260,16 @@ class InactiveRules:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HandBallRules:
+    """Playing the ball with a stretched arm (`Facts.hand_ball`). The opponents get a direct free kick."""
+
+    on: bool = False
+    """Whether the foul is called."""
+    goalie_exempt: bool = True
+    """Whether goalies may use their hands in their own penalty area."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FoulRules:
     """All fouls, and what follows."""
 
@@ -293,6 +305,8 @@ class FoulRules:
     """Pushing an opponent."""
     inactive: InactiveRules
     """Standing still near the ball."""
+    hand_ball: HandBallRules = HandBallRules()
+    """Playing the ball with a stretched arm; rule books without this table do not call it."""
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""

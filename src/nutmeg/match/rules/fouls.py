@@ -18,6 +18,7 @@ from nutmeg.match.rules.book import AreaRules, Foul
 from nutmeg.match.rules.decisions import LIMBS, FreezeLimbs
 from nutmeg.match.rules.judgement import TIME_TOLERANCE, own_places, own_point, settle, sign_of
 from nutmeg.match.rules.play_modes import KICK_OFFS, Side, ball_is_live
+from nutmeg.match.rules.restarts import award_free_kick
 from nutmeg.match.rules.state import PLAYERS_SHAPE, DownTimes, Held, Stillness, touch_groups
 
 if TYPE_CHECKING:
@@ -527,6 +528,23 @@ def judge_pushing(judgement: Judgement) -> None:
         guilty = {p for p in guilty if not _goalie_at_home(judgement, p)}
     for side, index in sorted(guilty, key=lambda p: (p[1], p[0] is not judgement.doubtful())):
         _penalise(judgement, side, index, Foul.PUSHING, "pushed an opponent", to=None)
+
+
+def judge_hand_ball(judgement: Judgement) -> None:
+    """Give the opponents a direct free kick when a player uses a hand."""
+    rules, hands = judgement.rules.fouls.hand_ball, judgement.facts.hand_ball
+    if not rules.on or hands is None or not ball_is_live(judgement.state.mode):
+        return
+    for s, index in np.argwhere(hands & judgement.active).tolist():
+        side = Side(s)
+        if rules.goalie_exempt and _goalie_at_home(judgement, (side, index)):
+            continue
+        place = judgement.ball[0], judgement.ball[1]
+        judgement.state.fouls = judgement.state.fouls + 1
+        text = f"{Foul.HAND_BALL.title}: {side.word} {index + 1} played the ball with an arm"
+        judgement.tell("foul", text, side=side, index=index, place=place, foul=Foul.HAND_BALL)
+        award_free_kick(judgement, side.other, place, direct=True)
+        return
 
 
 def _mean_velocity(judgement: Judgement, player: Player) -> list[float]:

@@ -31,6 +31,7 @@ from nutmeg.match.rules.fouls import (
     judge_areas,
     judge_charging,
     judge_crowding,
+    judge_hand_ball,
     judge_inactive,
     judge_incapable,
     judge_pushing,
@@ -125,6 +126,7 @@ def _judge_fouls(judgement: Judgement) -> None:
     judge_self_collisions(judgement)
     judge_pushing(judgement)
     judge_inactive(judgement)
+    judge_hand_ball(judgement)
 
 
 def remember(judgement: Judgement) -> None:

@@ -74,8 +74,13 @@ def side_for(teams: tuple[str, str], team: str) -> Side:
     raise UsageError(f"team {team!r} cannot join: {teams[0]!r} plays {teams[1]!r}.")
 
 
-def free_slot(present: Bools, side: Side, number: int, *, most: int) -> int:
-    """The slot of a number, or for 0 of the lowest free one; `present` is (22,)."""
+def free_slot(present: Bools, side: Side, number: int, *, most: int, players: int = MAX_PLAYERS) -> int:
+    """The slot of a number up to `most`, or for 0 of the lowest free one, in a team of at most so many players.
+
+    `present` is (22,): who plays.
+    """
+    if np.count_nonzero(present.reshape(2, -1)[side]) >= players:
+        raise UsageError(f"the {side.word} team has its {players} players already.")
     if not 0 <= number <= most:
         raise UsageError(f"player number {number} is not possible; numbers are 1 to {most}, or 0 for a free one.")
     free = [n for n in range(1, most + 1) if not present[slot_of(side, n)]]

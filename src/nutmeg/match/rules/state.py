@@ -68,6 +68,8 @@ class Facts:
     """(2, 11, 4) limbs that are inside another part of their robot: left arm, right arm, left leg, right leg."""
     pushes: Ints
     """(K, 2, 2) who pushed whom in this cycle: side and index of who is responsible, side and index of the other."""
+    hand_ball: Bools | None = None
+    """(2, 11) who touched the ball with a stretched arm; None for nobody."""
     cycle: float | None = None
     """How long the facts have been so, s; in the time step before that, all was as last told. None: all of it."""
     ball_before: Floats | None = None

@@ -209,6 +209,11 @@ class HostedRobot:
         return np.asarray(self._views.angles[0])
 
     @property
+    def rates(self) -> Floats:
+        """True speeds of the joints, (joints,) [rad/s]."""
+        return np.asarray(self._views.rates[0])
+
+    @property
     def pose(self) -> Floats:
         """True place and quaternion of the root, (7,)."""
         return np.asarray(self._views.pose[0])

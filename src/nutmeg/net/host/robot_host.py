@@ -520,7 +520,7 @@ class RobotHost(Closing):
         settings = self.settings
         task = self._new_task("record", settings.record_period)
         for times in self.tasks:
-            channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS)
+            channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS, wall_clock=True)
             self._more.append((channel, lambda t=times: _numbers(t)))  # type: ignore[misc]
         config = {"command": "serve", "ports": [port.name for port in self.ports], "lock_step": settings.lock_step}
         self.recording = _HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from nutmeg.model.actuation.drives import drive_of_each_joint
 from nutmeg.net.openr.commands import (
     EVERY,
     GAIN,
@@ -174,6 +175,10 @@ MAX_DAMPING = 4.0
 """Times the damping of the drive."""
 GEAR_DAMPING = 0.5
 """Share of the damping that is the gear's; assumed."""
+INTEGRAL_TIME = 0.5
+"""Time in which the integral part of the standard gains grows as large as the proportional part [s]; assumed."""
+INTEGRAL_TORQUE = 0.5
+"""The integral part is held within this share of a drive's torque, so that it does not wind up; assumed."""
 
 
 class _OpenrMotors:
@@ -181,7 +186,9 @@ class _OpenrMotors:
 
     A joint without power or with P = 0 is limp; its reference follows it, so that it does not jump when it is switched
     on. With the standard gains it has the stiffness and damping of its drive; other gains scale them in proportion,
-    where half of the damping is taken to be that of the gear and stays. There is no integral part.
+    where half of the damping is taken to be that of the gear and stays. The integral part is summed once a frame and
+    moves the set-point of the drive, while the reference rests and the drive has torque left: a steady load makes no
+    lasting error as long as I is not 0.
 
     Ears have no gains: they are stiff while there is power.
 
@@ -203,6 +210,13 @@ class _OpenrMotors:
         self._soft[ears] = False
         self._scale = np.zeros((2, len(table.motors)))
         self._scale[:, ears] = 1.0
+        self._integral_rate = np.zeros(len(table.motors))
+        """What I is relative to P, in shares of the standard gains, (motors,)."""
+        self._offset = np.zeros(len(table.motors))
+        """The integral part as an angle of the set-point, (motors,) [rad]."""
+        self._last_references: Floats = robot.targets
+        drives = drive_of_each_joint(table.settings, dict.fromkeys(table.joints))
+        self._max_offset = np.array([INTEGRAL_TORQUE * drives[m].torque / drives[m].stiffness for m in table.motors])
         self.gains: dict[int, Gains] = {k: Gains() for k in model.joints}
         """The gains of each joint, by its ID."""
         self.power = False
@@ -222,7 +236,9 @@ class _OpenrMotors:
         standard = self._model.standard_gains(number)
         stiff = gains.p / standard.p * 2.0 ** (standard.p_shift - gains.p_shift)
         damp = gains.d / standard.d * 2.0 ** (standard.d_shift - gains.d_shift)
+        total = gains.i / standard.i * 2.0 ** (standard.i_shift - gains.i_shift) if standard.i else 0.0
         place = self._place[number]
+        self._integral_rate[place] = total / stiff if stiff else 0.0
         self._scale[0, place] = min(stiff, MAX_STIFFNESS)
         self._scale[1, place] = GEAR_DAMPING + (1 - GEAR_DAMPING) * min(damp, 2 * MAX_DAMPING - 1)
 
@@ -248,7 +264,15 @@ class _OpenrMotors:
         motors = self._robot.motors
         motors.stiffness[:] = np.where(limp, 0.0, 1.0)
         motors.p_gain[:], motors.d_gain[:] = np.where(limp, 1.0, self._scale)
-        self._robot.set_targets(self._all, self.references)
+        # The set-point moves by what the integral torque is worth at the present stiffness.
+        error, bound = self.references - self._robot.angles[self._joints], self._max_offset
+        # A joint on its way lags behind without any load: what is summed then would carry it past its goal.
+        resting = (self.references == self._last_references) & (np.abs(error) < bound / INTEGRAL_TORQUE)
+        self._offset += np.where(resting, self._integral_rate * error * (self._robot.period / INTEGRAL_TIME), 0.0)
+        np.clip(self._offset, -bound, bound, out=self._offset)
+        self._last_references = self.references.copy()
+        self._offset[limp] = 0.0
+        self._robot.set_targets(self._all, self.references + self._offset)
 
 
 MAX_SIGNAL = 1023

@@ -98,6 +98,10 @@ class Agent(Closing):
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._unframer = Unframer(MAX_PERCEPT)
         self._messages: list[bytes] = []
+        self._enter(team, number, robot_type)
+
+    def _enter(self, team: str, number: int, robot_type: int) -> None:
+        """Asks for a robot and a number."""
         self.send(f"(scene rsg/agent/nao/nao_hetero.rsg {robot_type})(syn)".encode("ascii"))
         self.receive()
         self.send(f"(init (unum {number})(teamname {team}))(syn)".encode("ascii"))

@@ -128,3 +128,30 @@ def test_long_messages_are_heard_by_nobody() -> None:
     hearing.say(0, loudness=1.0, message=b"eleven byte")
     assert hearing.deliver([0, 1], places, np.tile(np.eye(3), (2, 1, 1)), places) == {0: (), 1: ()}
     assert not hearing.busy
+
+
+def test_a_ball_at_a_stretched_arm_is_a_hand_ball_and_one_at_an_arm_that_hangs_is_not() -> None:
+    ground = world(t1=1)
+    ground.join(ONE, "t1")
+    seat = ground.seat_of[ONE]
+    arm = int(ground.world.model.body("t1-0/LHand").geomadr[0])
+    rows = np.tile(STAND, (23, 1))
+    found = {}
+    for name, roll in (("stretched", 0.0), ("hanging", -80.0)):  # at zero, arms point to the sides
+        ground.put(ONE, (0.0, 0.0, 0.6735), (1.0, 0.0, 0.0, 0.0))
+        rows[JOINTS["t1"].index("laj2")] = roll, 0.0, 100.0, 2.0, 0.0
+        ground.command(ONE, rows)
+        for _ in range(50):
+            ground.step()
+        hand = ground.world.data.geom_xpos[arm].copy()
+        ground.place_ball((hand[0], hand[1], hand[2] + 0.13))
+        ground.world.qvel[ground.ground.ball_rate + 2] = -1.0
+        touched = []
+        for _ in range(6):
+            ground.step()
+            facts = ground.facts()
+            touched.append(facts.hand_ball is not None and bool(facts.hand_ball[0, 0]))
+            assert facts.hand_ball is None or facts.touches_ball[0, 0]
+        found[name] = any(touched)
+        assert ground.seats["slot"][seat] == ONE
+    assert found == {"stretched": True, "hanging": False}

@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from nutmeg.base.arrays import Floats, Ids, Ints
+from nutmeg.base.arrays import Bytes, Floats, Ids, Ints
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import record_of
@@ -75,6 +75,8 @@ class Sensors(SensorsRecord):
     """[degrees]"""
     rates: Annotated[Floats, (22, 23)]
     """[degrees/s]"""
+    hands: Annotated[Ints, (22,)]
+    """The geom of the hand or forearm that touches the ball, plus one; 0 where none does."""
 
 
 SEAT, SENSORS = record_of(Seat), record_of(Sensors)
@@ -128,25 +130,32 @@ def drive(motors: Motors, seats: Sequence[Seat]) -> None:
 
 
 @kernel
-def read_contacts(geoms: Ids, places: Floats, owners: Ints, seats: Sequence[Seat], sensors: Sequence[Sensors]) -> None:
-    """Notes who touches the ball, and which players touch each other.
+def read_contacts(
+    geoms: Ids, places: Floats, owners: Ints, arms: Bytes, seats: Sequence[Seat], sensors: Sequence[Sensors]
+) -> None:
+    """Notes who touches the ball, with a hand or otherwise, and which players touch each other.
 
     Args:
         geoms: (K, 2) the engine's contacts.
         places: (K, 3) where they are [m].
         owners: (geoms,) the seat whose robot a geom belongs to, `NO_OWNER` or `BALL_OWNER`.
+        arms: (geoms,) 1 for hands and forearms.
         seats: of the world.
         sensors: written.
     """
     found = sensors[0]
     found.touches[:] = 0
+    found.hands[:] = 0
     found.pair_count = 0
     for k in range(len(geoms)):
         one, two = owners[geoms[k, 0]], owners[geoms[k, 1]]
         if max(one, two) < 0 or one == two:
             continue
         if min(one, two) == BALL_OWNER:
-            note_touch(max(one, two), seats, found.touches)
+            owner, geom = max(one, two), geoms[k, 0] if one >= 0 else geoms[k, 1]
+            note_touch(owner, seats, found.touches)
+            if arms[geom] and seats[owner].slot >= 0:
+                found.hands[seats[owner].slot] = geom + 1
         elif min(one, two) >= 0:
             note_pair(seats[one].slot, seats[two].slot, places[k], found)
 

@@ -1,0 +1,329 @@
+"""Players of T1 and K1 robots: the one mind in the body of rcssservermj's league, walking by any walk that fits it.
+
+    setup = BoosterSetup(robot="t1", players=7, walk=policy_walk("my-walk.toml"))
+    GameLoop(MjGame(load_rules("ssim26"), seed=1, seats={"t1": 14}), booster_team("reds", setup)).run()
+
+    body = BoosterBody("t1")                            # what a walk moves: a `motion.bodies.Bodies` of one robot
+    body.feel(percept)                                  # angles, gyro, accelerometer of a percept
+    walker.wanted[:] = [0.5, 0.0, 0.0]
+    walker.sample(percept.time)                         # writes body.command, (1, motors) [rad]
+    body.motors()                                       # (joints, 5): the command with the gains of the robot's drives
+
+A policy of `nutmeg train walk --robot t1` observes what the protocol tells: joint angles (its own differences give the
+speeds), the gyroscope, and the upward direction, which is estimated from gyroscope and accelerometer; it commands
+angles. As on the league's server, place and attitude are told truly, and the ball and others are seen without noise, so
+that beliefs need no filter. What to do is decided by `tactics`, as in all worlds; these robots have no kick yet and
+walk through the ball.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import mujoco
+import numpy as np
+
+from nutmeg.base.constants import GRAVITY
+from nutmeg.base.errors import UnknownNameError, UsageError
+from nutmeg.base.records import new_records
+from nutmeg.match.players.deciding_player import league_abilities
+from nutmeg.match.players.request import Look, Request, Walk
+from nutmeg.match.players.tactics.records import ground_of
+from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
+from nutmeg.match.players.tactics.tactician import Tactician
+from nutmeg.match.players.tracking.records import BeliefRecord
+from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
+from nutmeg.match.rules.play_modes import WIRE_NAMES, Side
+from nutmeg.match.worlds.mj.percept import MOTOR_NUMBERS, ROBOTS, Action, landmarks
+from nutmeg.match.worlds.mj.world import HEAD_PLACES
+from nutmeg.model.actuation.drives import drive_of_each_joint
+from nutmeg.model.ball import load_ball
+from nutmeg.model.field import load_field
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import ROBOT_NAME
+from nutmeg.motion.policy import PolicyWalker
+from nutmeg.motion.walk.files import read_walk
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.base.records import Records
+    from nutmeg.match.players.decide import Abilities
+    from nutmeg.match.rules.book import Rules
+    from nutmeg.match.worlds.mj.percept import Percept, Sight
+
+NEVER = 1e3
+"""How long ago something was seen that never was [s]."""
+FALLEN_UP = 0.5
+"""Who leans so far that its upward direction is less than this along z has fallen."""
+VELOCITY_SHARE = 0.4
+"""Share of a new measurement in the ball's velocity."""
+HOLD_STEP = 0.02
+"""How far a target moves towards zero in a cycle [rad]."""
+MAX_LAG = 0.15
+"""If a target is farther from its joint than this, all begin anew where the joints are [rad]."""
+NECK_YAW, NECK_PITCH = 0, 1
+"""Places of the neck's joints among all."""
+
+
+class BoosterWalker(Protocol):
+    """What moves the legs: a `PolicyWalker`, or anything with the same three things."""
+
+    wanted: Floats
+    """Wanted velocities, (1, 3) [m/s ahead, m/s to the left, rad/s to the left]."""
+
+    def reset(self) -> None:
+        """Starts again from standing."""
+
+    def sample(self, time: float) -> None:
+        """One cycle: reads what the body senses, writes its command."""
+
+
+class BoosterBody:
+    """One T1 or K1 that reports what it senses over the league's protocol; a `motion.bodies.Bodies` of one robot.
+
+    Args:
+        robot: `t1` or `k1`.
+    """
+
+    count = 1
+
+    def __init__(self, robot: str = "t1") -> None:
+        if robot not in ROBOTS:
+            raise UnknownNameError("robot of this league", robot, ROBOTS)
+        self.name, self.kind = ROBOT_NAME, robot
+        placement = Placement(robot=robot, name=ROBOT_NAME)
+        self.scene = assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
+        self.table = self.scene.robot(ROBOT_NAME)
+        self.qpos: Floats = self.scene.start[None].copy()
+        """(1, nq): joints and true pose of the last percept."""
+        self.gyro, self.felt = np.zeros((1, 3)), np.array([[0.0, 0.0, GRAVITY]])
+        """Angular velocity [rad/s] and what the accelerometer measures [m/s^2], (1, 3) each."""
+        self.up = np.array([[0.0, 0.0, 1.0]])
+        """Upward direction in the torso's frame, (1, 3)."""
+        drives = drive_of_each_joint(self.table.settings, dict.fromkeys(self.table.joints))
+        self._gains = np.array([[drives[name].stiffness, drives[name].damping] for name in self.table.motors])
+        self._command = np.zeros((1, len(self.table.motors)))
+        self._data = mujoco.MjData(self.scene.model)
+        self._head = int(self.scene.model.body(f"{ROBOT_NAME}/Head").id)
+
+    def robot(self, name: str) -> BoosterBody:
+        """The robot itself."""
+        if name != ROBOT_NAME:
+            raise UnknownNameError("robot", name, [ROBOT_NAME])
+        return self
+
+    @property
+    def command(self) -> Floats:
+        """Targets of the motors, (1, motors) [rad]."""
+        return self._command
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        self._command = np.array(values, float).reshape(1, -1)
+
+    def hold(self) -> None:
+        """Commands the way to the pose in which the server puts robots, all angles zero: in it, they stand."""
+        angles = self.qpos[:, self.table.angles[self.table.motor_joints]]
+        last = angles if np.abs(self._command - angles).max() > MAX_LAG else self._command
+        self._command = last - np.clip(last, -HOLD_STEP, HOLD_STEP)
+
+    def feel(self, percept: Percept) -> None:
+        """Takes in what a percept says of the own body."""
+        table, row = self.table, self.qpos[0]
+        row[table.angles] = np.radians(percept.angles)
+        row[table.root : table.root + 3], row[table.root + 3 : table.root + 7] = percept.position, percept.attitude
+        self.gyro[0], self.felt[0] = np.radians(percept.gyro), percept.acc
+        w, x, y, z = percept.attitude
+        self.up[0] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+
+    def motors(self) -> Floats:
+        """The command as five numbers a motor, (joints, 5), in the units of the wire."""
+        rows, joints = np.zeros((len(self.table.motors), MOTOR_NUMBERS)), self.table.motor_joints
+        rows[joints, 0], rows[joints, 2:4] = np.degrees(self._command[0]), self._gains
+        return rows
+
+    def eye(self) -> tuple[Floats, Floats]:
+        """Place (3,) [m] and attitude (3, 3) of the camera, by the last percept."""
+        self._data.qpos[:] = self.qpos[0]
+        mujoco.mj_kinematics(self.scene.model, self._data)
+        turn = self._data.xmat[self._head].reshape(3, 3)
+        return self._data.xpos[self._head] + turn @ HEAD_PLACES[self.kind][0], turn
+
+
+class StandingWalker:
+    """Stands, whatever is wanted: for robots without a walk, and to try everything else."""
+
+    def __init__(self, body: BoosterBody) -> None:
+        self.wanted: Floats = np.zeros((1, 3))
+        self._body = body
+
+    def reset(self) -> None:
+        """Nothing to begin again."""
+
+    def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
+        """Holds the pose in which robots are put."""
+        self._body.hold()
+
+
+MakeWalker = Callable[[BoosterBody], BoosterWalker]
+
+
+def policy_walk(name: str) -> MakeWalker:
+    """Walks by a walk file with a table `[policy]`, made by `nutmeg train walk --robot t1`."""
+    walk = read_walk(name)
+    policy = walk.policy
+    if policy is None:
+        raise UsageError(f"the walk {name!r} has no policy; T1 and K1 walk by policies of `nutmeg train` only.")
+    return lambda body: PolicyWalker(body, body.name, policy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoosterSetup:
+    """The body of a player of this league, and the match that it plays in."""
+
+    robot: str = "t1"
+    """`t1` or `k1`."""
+    players: int = 7
+    """How many its team has; of more than one, number 1 keeps the goal."""
+    field: str = "fifa7vs7"
+    """Name of the field it plays on."""
+    rules: Rules | None = None
+    """The rule book; ssim26 on this field if left out."""
+    strategy: str = BUILTIN_NAME
+    """How it plays, by the name of a strategy."""
+    walk: MakeWalker = StandingWalker
+    """What moves its legs."""
+    speeds: tuple[float, float, float, float] = (0.6, 0.3, 0.25, 0.8)
+    """What tactics may ask of the walk: ahead, back, to a side [m/s], turning [rad/s]."""
+
+
+def booster_abilities(setup: BoosterSetup) -> Abilities:
+    """What such a robot can do: walk as fast as its walk, and push the ball with its feet."""
+    ball = load_ball(load_field(setup.field).ball)
+    ahead, back, side, turn = setup.speeds
+    known = league_abilities(ball)
+    return dataclasses.replace(
+        known, ahead=ahead, back=back, side=side, turn=turn, ask=setup.speeds, run=ahead, can_kick=False, eyes=1.0
+    )
+
+
+class BoosterPlayer:
+    """One player.
+
+    Args:
+        team: name of its team.
+        number: its number.
+        setup: its body, and the match.
+    """
+
+    def __init__(self, team: str, number: int, setup: BoosterSetup) -> None:
+        self.team, self.number, self.robot_type = team, number, ROBOTS.index(setup.robot)
+        ground = load_field(setup.field)
+        rules = setup.rules or load_rules("ssim26").on(pitch_of(ground, load_ball(ground.ball)))
+        self.body = BoosterBody(setup.robot)
+        self.walker = setup.walk(self.body)
+        record = ground_of(rules, booster_abilities(setup))
+        self.tactician = Tactician(setup.strategy, record, number=number, players=setup.players)
+        self.request = Request()
+        """What it wants."""
+        self._beliefs: Records[BeliefRecord] = new_records(BeliefRecord, 1)
+        self._beliefs["seen_ago"], self._beliefs["told_ago"] = NEVER, NEVER
+        self._beliefs["others"]["age"], self._beliefs["others"]["x"] = NEVER, np.nan
+        self._ball_row = len(landmarks(ground))
+        self._time, self._fallen = 0.0, False
+
+    def act(self, percept: Percept) -> Action:
+        """The action of this cycle, from what is perceived."""
+        self.body.feel(percept)
+        side = Side.RIGHT if percept.teams[1] == self.team and percept.teams[0] != self.team else Side.LEFT
+        self._believe(percept, side)
+        mode = percept.game.mode if percept.game.mode in WIRE_NAMES else "PlayOn"
+        self.request = request = self.tactician.decide(self._beliefs, time=percept.time, mode=mode, side=side)
+        beam = None
+        if request.beam is not None:
+            x, y, heading = request.beam
+            beam = (x, y if side is Side.LEFT else -y, heading)  # the server mirrors x and heading, but not y
+        self._move(percept.time, request)
+        return Action(motors=self.body.motors(), beam=beam, syn=True)
+
+    def _move(self, time: float, request: Request) -> None:
+        """Lets the walk move the legs, and the neck look; who has fallen holds its pose until it is put up."""
+        fallen = bool(self.body.up[0, 2] < FALLEN_UP)
+        if fallen or self._fallen:
+            self.walker.reset()
+        self._fallen = fallen
+        if fallen:
+            self.body.hold()
+            return
+        legs = request.legs
+        self.walker.wanted[0] = (legs.ahead, legs.left, legs.turn) if isinstance(legs, Walk) else 0.0
+        self.walker.sample(time)
+        self._look(request.look)
+
+    def _look(self, look: Look) -> None:
+        """Turns the neck; its pitch is downwards on these robots."""
+        command, table = self.body.command.copy(), self.body.table
+        for joint, angle in ((NECK_YAW, look.yaw), (NECK_PITCH, -look.pitch)):
+            command[0, table.motor_joints == joint] = np.clip(angle, *table.limits[joint])
+        self.body.command = command
+
+    def _believe(self, percept: Percept, side: Side) -> None:
+        """Writes what is told and seen into the belief, as the own team sees the pitch."""
+        belief, step = self._beliefs, max(percept.time - self._time, 0.0)
+        self._time = percept.time
+        w, x, y, z = percept.attitude
+        heading = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) + (0.0 if side is Side.LEFT else math.pi)
+        belief["x"], belief["y"] = side.sign * percept.position[0], side.sign * percept.position[1]
+        belief["heading"] = math.remainder(heading, math.tau)
+        belief["spread"] = belief["heading_spread"] = 0.01
+        belief["upright"] = self.body.up[0, 2] >= FALLEN_UP
+        belief["seen_ago"] += step
+        belief["others"]["age"] += step
+        belief["ball_x"] += belief["ball_vx"] * step
+        belief["ball_y"] += belief["ball_vy"] * step
+        if percept.sight is not None:
+            self._see(percept.sight, side)
+        mine = belief["others"][0, self.number - 1 : self.number]
+        mine["x"], mine["y"], mine["age"], mine["lies"] = belief["x"], belief["y"], 0.0, ~belief["upright"]
+
+    def _see(self, sight: Sight, side: Side) -> None:
+        """Takes in what the camera shows."""
+        belief, (eye, turn) = self._beliefs, self.body.eye()
+        ball = _place(sight.marks[self._ball_row], eye, turn)
+        if ball is not None:
+            place, ago = side.sign * ball[:2], float(belief["seen_ago"][0])
+            if 0.0 < ago < 1.0:  # what it has moved beyond its prediction
+                off = place - (belief["ball_x"][0], belief["ball_y"][0])
+                belief["ball_vx"] += VELOCITY_SHARE * off[0] / ago
+                belief["ball_vy"] += VELOCITY_SHARE * off[1] / ago
+            else:
+                belief["ball_vx"], belief["ball_vy"] = 0.0, 0.0
+            belief["ball_x"], belief["ball_y"], belief["ball_height"] = *place, ball[2]
+            belief["ball_spread"], belief["seen_ago"] = 0.02, 0.0
+        for team, number, parts in zip(sight.teams, sight.numbers, sight.parts, strict=True):
+            seen = [spot for polar in parts if (spot := _place(polar, eye, turn)) is not None]
+            if seen and (team, number) != (self.team, self.number) and number <= MAX_PLAYERS:
+                row = (0 if team == self.team else MAX_PLAYERS) + number - 1
+                middle, height = side.sign * np.mean(seen, axis=0), max(spot[2] for spot in seen)
+                lies = np.isfinite(parts[0, 0]) and height < FALLEN_UP
+                belief["others"][0, row] = (middle[0], middle[1], 0.0, lies)
+
+
+def _place(polar: Floats, eye: Floats, turn: Floats) -> Floats | None:
+    """Where something is that was seen in a direction, (3,) [m]; None where it was not seen."""
+    distance, left, up = polar[0], math.radians(polar[1]), math.radians(polar[2])
+    if not math.isfinite(distance):
+        return None
+    flat = math.cos(up)
+    return np.asarray(eye + turn @ (distance * np.array([flat * math.cos(left), flat * math.sin(left), math.sin(up)])))
+
+
+def booster_team(team: str, setup: BoosterSetup) -> dict[tuple[str, int], BoosterPlayer]:
+    """The players of a team by team and number, as a `GameLoop` wants them."""
+    return {(team, number): BoosterPlayer(team, number, setup) for number in range(1, setup.players + 1)}

@@ -1,0 +1,93 @@
+"""Players of T1 robots: what a walk senses and commands over the league's protocol, and what tactics make of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nutmeg.base.errors import UsageError
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.mj_game import MjGame
+from nutmeg.match.players.booster import BoosterBody, BoosterPlayer, BoosterSetup, booster_team, policy_walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.slots import slot_of
+from nutmeg.motion.bodies import SensingRobot
+
+
+class Recorder:
+    """A walk that stands and remembers what was asked of it and what its body sensed."""
+
+    def __init__(self, body: BoosterBody) -> None:
+        self.body, self.wanted, self.asked, self.resets = body, np.zeros((1, 3)), [], 0
+
+    def reset(self) -> None:
+        self.resets += 1
+
+    def sample(self, time: float) -> None:
+        self.asked.append((time, *self.wanted[0]))
+        self.body.hold()
+
+
+@pytest.mark.parametrize("robot", ["t1", "k1"])
+def test_a_body_is_what_a_policy_moves_and_its_command_carries_the_gains_of_its_drives(robot: str) -> None:
+    body = BoosterBody(robot)
+    assert isinstance(body, SensingRobot)
+    body.command = np.full((1, len(body.table.motors)), 0.1)
+    rows = body.motors()
+    assert rows[:, 0] == pytest.approx(np.degrees(0.1))
+    assert (rows[:, 1] == 0).all()
+    assert (rows[:, 4] == 0).all()
+    assert rows[-3, 2:4].tolist() == ([200.0, 5.0] if robot == "t1" else rows[-3, 2:4].tolist())
+
+
+def test_players_stand_see_the_ball_and_go_for_it_from_both_sides() -> None:
+    setup = BoosterSetup(players=1, walk=Recorder)
+    players = {**booster_team("reds", setup), **booster_team("blues", setup)}
+    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 2}) as game:
+        loop = GameLoop(game, players)
+        for _ in range(5):
+            loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        places = {"reds": (-3.0, 1.0, 0.0), "blues": (4.0, -2.0, 180.0)}
+        for side, team in ((Side.LEFT, "reds"), (Side.RIGHT, "blues")):
+            x, y, heading = places[team]
+            game.place_player(slot_of(side, 1), (x, y, 0.69), heading)
+        game.world.place_ball((0.0, 0.5))
+        for _ in range(60):
+            loop.cycle()
+        for team, sign in (("reds", 1.0), ("blues", -1.0)):
+            player = players[team, 1]
+            belief = player._beliefs[0]
+            assert (belief["ball_x"], belief["ball_y"]) == pytest.approx((0.0, sign * 0.5), abs=0.03)
+            assert (belief["x"], belief["y"]) == pytest.approx(
+                (sign * places[team][0], sign * places[team][1]), abs=0.2
+            )
+            assert belief["upright"]
+            assert player.walker.asked[-1][1] > 0.2  # it walks ahead, to the ball
+            assert player.walker.resets == 0
+        assert game.world.poses()[[0, 11], 2] == pytest.approx([0.66, 0.66], abs=0.03)
+
+
+def test_who_falls_holds_its_pose_and_begins_to_walk_anew_when_it_is_put_up() -> None:
+    player = BoosterPlayer("reds", 2, BoosterSetup(walk=Recorder))
+    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
+        loop = GameLoop(game, {("reds", 2): player})
+        for _ in range(3):
+            loop.cycle()
+        game.put_player(slot_of(Side.LEFT, 2), (-5.0, 0.0, 0.3), (0.7, 0.0, 0.7, 0.0))
+        for _ in range(5):
+            loop.cycle()
+        asked = len(player.walker.asked)
+        assert player.walker.resets > 0
+        loop.cycle()
+        assert len(player.walker.asked) == asked
+        game.place_player(slot_of(Side.LEFT, 2), (-5.0, 0.0, 0.69), 0.0)
+        for _ in range(4):
+            loop.cycle()
+        assert len(player.walker.asked) > asked
+
+
+def test_a_walk_without_a_policy_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no policy"):
+        policy_walk("holonomic")
