@@ -122,7 +122,7 @@ class CameraSenses:
 
     def place(self, x: float, y: float, heading: float, *, spread: float = PLACED_SPREAD) -> None:
         """Knows where it is, to a deviation [m, rad]."""
-        place_mind(self.minds, 0, (x, y, heading), spread)
+        place_mind(self.minds, self._own, (x, y, heading), spread)
 
     def update(self, percept: View) -> None:
         """Takes in the odometry of a view and looks at its pictures; a robot that is not upright sees nothing."""

@@ -230,9 +230,9 @@ def _see(mind: MindRecord, own: int, view: PitchView, numbers: TrackerNumbers) -
 
 
 @kernel
-def refresh_belief(minds: Records[MindRecord], slot: int) -> None:
-    """Brings the belief of one of the players of a match (22,) up to date, for callers in Python."""
-    _update_belief(minds[slot], slot % MAX_PLAYERS)
+def refresh_belief(minds: Records[MindRecord], row: int, own: int) -> None:
+    """Brings the belief in a row of some (N,) up to date, for callers in Python; `own` as in `track_one`."""
+    _update_belief(minds[row], own)
 
 
 @inlined

@@ -31,6 +31,7 @@ from nutmeg.match.players.tracking.records import (
     TrackerNumbers,
     belief_of,
 )
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import MovePlayer
 from nutmeg.match.rules.slots import SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind, goal_posts_of, goals_differ, landmarks_of
@@ -100,13 +101,14 @@ class Tracker:
     def forget(self, match: int, slot: int) -> None:
         """Lets a player know nothing; it begins to look for itself."""
         self.minds[match, slot] = self._blank
-        refresh_belief(self.minds[match], slot)
+        refresh_belief(self.minds[match], slot, slot % MAX_PLAYERS)
 
     def placed(self, match: int, slot: int, pose: Floats) -> None:
         """Tells a player where it has been set down: x, y, heading on the pitch as in `MatchesState`, (3,)."""
         sign = side_of_slot(slot).sign
         heading = math.remainder(pose[2] if sign > 0 else pose[2] + math.pi, 2.0 * math.pi)
-        place_mind(self.minds[match], slot, (sign * float(pose[0]), sign * float(pose[1]), heading), PLACED_SPREAD)
+        minds, own = self.minds[match, slot : slot + 1], slot % MAX_PLAYERS
+        place_mind(minds, own, (sign * float(pose[0]), sign * float(pose[1]), heading), PLACED_SPREAD)
 
     def update(
         self, state: MatchesState, sightings: Sightings, chosen: Ints | None = None, *, sonar: Floats | None = None
@@ -152,15 +154,18 @@ def tracker_numbers(
     )
 
 
-def place_mind(minds: Records[MindRecord], slot: int, pose: tuple[float, float, float], spread: float) -> None:
-    """Tells one of the players of a match (22,) where it is in its team's frame, to a deviation [m, rad]."""
+def place_mind(minds: Records[MindRecord], own: int, pose: tuple[float, float, float], spread: float) -> None:
+    """Tells a player (1,) where it is in its team's frame, to a deviation [m, rad].
+
+    `own` is its number less 1; -1 while it is not known.
+    """
     belief, filtered = minds["belief"], minds["pose"]
-    belief["x"][slot], belief["y"][slot], belief["heading"][slot] = pose
+    belief["x"], belief["y"], belief["heading"] = pose
     for name in ("xx", "yy", "tt"):
-        filtered[name][slot] = spread**2
+        filtered[name] = spread**2
     for name in ("xy", "xt", "yt", "misfit"):
-        filtered[name][slot] = 0.0
-    refresh_belief(minds, slot)
+        filtered[name] = 0.0
+    refresh_belief(minds, 0, own)
 
 
 def blank_mind(ball_radius: float) -> MindRecord:
