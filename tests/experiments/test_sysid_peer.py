@@ -7,18 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.experiments import btr_ant, posterior, sysid_peer
 from nutmeg.experiments.experiment import SeedJob, finish_jobs
 from nutmeg.experiments.sysid_peer import fit_machine, sysid_fit
+from nutmeg.reality.identify.identification import ReplayCost
 from nutmeg.search import Dimension, Space
 
 SPACE = Space({"a": Dimension(low=-1, high=1, start=0.5), "b": Dimension(low=-1, high=1, start=-0.5)})
 
 
-def line(candidates: np.ndarray) -> np.ndarray:
+def line(candidates: Floats) -> Floats:
     """Residuals of a straight line, (n, 20)."""
-    return candidates[:, :1] - 0.1 + (candidates[:, 1:] - 0.3) * np.linspace(0, 1, 20)
+    return np.asarray(candidates[:, :1] - 0.1 + (candidates[:, 1:] - 0.3) * np.linspace(0, 1, 20))
 
 
 def installed() -> bool:
@@ -53,6 +55,8 @@ def test_the_hidden_arm_has_friction_that_the_fitted_model_lacks_and_begins_far_
     assert len(sysid_peer.ARM) == 17
     errors = np.degrees(np.sqrt((fitted.rows(fitted.twin.space.start[None]) ** 2).sum()))
     assert 1.0 < errors < 20.0
+    assert isinstance(fitted, ReplayCost)
+    assert isinstance(judged, ReplayCost)
     assert len(judged.measured) == len(fitted.measured) == 4
 
 

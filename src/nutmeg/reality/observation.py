@@ -189,7 +189,7 @@ def angular_rates(times: Floats, quaternions: Floats) -> Floats:
     return np.concatenate([rates[..., :1, :], rates], axis=-2)
 
 
-FITNESS_UNITS = {
+_FITNESS_UNITS = {
     "speed": "m/s",
     "distance": "m",
     "swing": "rad",
@@ -200,7 +200,7 @@ FITNESS_UNITS = {
     "weighted": "",
     "python": "",
 }
-FITNESS_NEEDS = {
+_FITNESS_NEEDS = {
     "speed": "pose",
     "distance": "pose",
     "swing": "angles",
@@ -210,7 +210,7 @@ FITNESS_NEEDS = {
     "stability": "pose",
 }
 """What must be known of a movement for each kind of fitness."""
-RESTING_BALL = 0.05
+_RESTING_BALL = 0.05
 """A ball that moved less has no direction [m]."""
 
 
@@ -250,16 +250,16 @@ class FitnessSettings:
     """The robot has fallen when the cosine between its z axis and the vertical is below this; -1 for never."""
 
     def __post_init__(self) -> None:
-        if self.kind not in FITNESS_UNITS:
-            raise UnknownNameError("fitness", self.kind, FITNESS_UNITS)
+        if self.kind not in _FITNESS_UNITS:
+            raise UnknownNameError("fitness", self.kind, _FITNESS_UNITS)
         if self.after < 0 or self.sideways < 0 or not -1 <= self.upright < 1:
             raise ValueError(
                 f"after ({self.after:g}) and sideways ({self.sideways:g}) must be 0 or more, and upright "
                 f"({self.upright:g}) a cosine from -1 to below 1."
             )
         for name in self.weights:
-            if name not in FITNESS_NEEDS:
-                raise UnknownNameError("fitness", name, FITNESS_NEEDS, where="weights")
+            if name not in _FITNESS_NEEDS:
+                raise UnknownNameError("fitness", name, _FITNESS_NEEDS, where="weights")
         if (self.kind == "weighted") != bool(self.weights):
             raise ValueError('kind = "weighted" needs `weights`, and only that kind has them.')
         if (self.kind == "python") != bool(self.function):
@@ -268,13 +268,13 @@ class FitnessSettings:
     @property
     def unit(self) -> str:
         """The unit of the fitness."""
-        return FITNESS_UNITS[self.kind] or self.named_unit
+        return _FITNESS_UNITS[self.kind] or self.named_unit
 
     @property
     def needs(self) -> frozenset[str]:
         """What must be known of a movement: pose, angles, ball, work; a user's function gets what there is."""
         kinds = self.weights or (self.kind,)
-        return frozenset(FITNESS_NEEDS[kind] for kind in kinds if kind in FITNESS_NEEDS)
+        return frozenset(_FITNESS_NEEDS[kind] for kind in kinds if kind in _FITNESS_NEEDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,13 +337,13 @@ def _of_user(settings: FitnessSettings, seen: Movement) -> Floats:
 
 def _value(settings: FitnessSettings, kind: str, seen: Movement, first: int) -> Floats:
     """One kind of fitness from row `first` on, (N,)."""
-    if getattr(seen, FITNESS_NEEDS[kind]) is None:
+    if getattr(seen, _FITNESS_NEEDS[kind]) is None:
         what = {
             "pose": "where the robot is, but its root is fixed or was not recorded. Use 'swing', record the pose",
             "angles": "the joint angles, which were not recorded. Record them",
             "ball": "where the ball is. Give `ball` and `ball_at` of [robot] in simulation, record it in reality",
             "work": "the work of the motors, which a robot's log does not tell. Measure it by other means",
-        }[FITNESS_NEEDS[kind]]
+        }[_FITNESS_NEEDS[kind]]
         raise UsageError(f"the fitness {kind!r} needs to know {what}, or give the fitness as a number.")
     match kind:
         case "swing":
@@ -354,7 +354,7 @@ def _value(settings: FitnessSettings, kind: str, seen: Movement, first: int) -> 
         case "ball_direction":
             along, across = _ball_way(seen)
             off = np.abs(wrap_angle(np.arctan2(across, along) - settings.direction))
-            return np.asarray(-np.where(np.hypot(along, across) < RESTING_BALL, np.pi, off))
+            return np.asarray(-np.where(np.hypot(along, across) < _RESTING_BALL, np.pi, off))
         case "energy":
             assert seen.work is not None
             return np.asarray(seen.work[:, first] - seen.last(seen.work))

@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
 TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-DELAY_TARGET = "delay"
+_DELAY_TARGET = "delay"
 """Target of the delay of commands [s]."""
 TIMESTEP_TARGET = "physics.timestep"
 """Target of the length of a physics step [s]."""
-ZERO_TARGETS = "zero."
+_ZERO_TARGETS = "zero."
 """Prefix of the targets of joint zeros [rad]."""
-CHANNEL_TARGETS = "channel."
+_CHANNEL_TARGETS = "channel."
 """Prefix of the targets of measured channels."""
-NON_PHYSICAL_TARGETS = (DELAY_TARGET, "camera.", ZERO_TARGETS, CHANNEL_TARGETS)
+_NON_PHYSICAL_TARGETS = (_DELAY_TARGET, "camera.", _ZERO_TARGETS, _CHANNEL_TARGETS)
 """Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or what is measured changes."""
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
@@ -182,7 +182,7 @@ class Twin:
     def drawn(self, candidate: ArrayLike) -> Scene:
         """The scene of a candidate, (k,), with everything that is only seen: for films."""
         every = _ordered((*self.settings.adjustments, *self.adjustments(candidate)))
-        physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
+        physical = tuple(a for a in every if not a.target.startswith(_NON_PHYSICAL_TARGETS))
         return _scene(self.settings, physical, visuals=True)
 
     def channel_numbers(
@@ -246,7 +246,7 @@ class Twin:
         out: list[Scene | None] = []
         for candidate in rows:
             every = self._adjustments(candidate, trial.conditions, trial.period)
-            physical = tuple(a for a in every if not a.target.startswith(NON_PHYSICAL_TARGETS))
+            physical = tuple(a for a in every if not a.target.startswith(_NON_PHYSICAL_TARGETS))
             try:  # candidates that differ only in their cameras share a scene
                 out.append(_scene(self.settings, physical))
             except ModelError:
@@ -299,19 +299,19 @@ class Twin:
         """What the encoders read where the joints are at zero, (joints,) [rad]."""
         found = np.zeros(len(self.table.joints))
         for one in (*self.settings.adjustments, *conditions, *self.adjustments(candidate)):
-            if one.target.startswith(ZERO_TARGETS):
-                pattern = one.target.removeprefix(ZERO_TARGETS)
+            if one.target.startswith(_ZERO_TARGETS):
+                pattern = one.target.removeprefix(_ZERO_TARGETS)
                 for joint in matching_names([pattern], self.table.joints, "joint", f"target {one.target!r}"):
                     found[self.table.joints.index(joint)] = one.value
         return found
 
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
-        return next((a.value for a in reversed(every) if a.target == DELAY_TARGET), 0.0)
+        return next((a.value for a in reversed(every) if a.target == _DELAY_TARGET), 0.0)
 
 
 def _of_channel(adjustment: Adjustment) -> bool:
-    return adjustment.target.startswith(CHANNEL_TARGETS)
+    return adjustment.target.startswith(_CHANNEL_TARGETS)
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ class InThisThread:
         return collect(len(rows), results, progress)
 
     def close(self) -> None:
-        """Does nothing."""
+        """Does nothing: there is nothing to end."""
 
 
 class Threads:

@@ -169,7 +169,7 @@ class Controllers(Protocol):
 
     @property
     def space(self) -> Space:
-        """C."""
+        """The space C of controllers."""
 
     def commands(self, controllers: ArrayLike) -> Floats:
         """Commands of controllers (n, c), (n, T, motors) [rad, or rad/s for velocity drives]."""

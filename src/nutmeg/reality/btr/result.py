@@ -44,7 +44,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Iteration:
-    """One iteration."""
+    """The four steps of one iteration, as far as they were made."""
 
     number: int
     """Counted from 0."""

@@ -132,7 +132,7 @@ class StopSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class BtrSettings:
-    """A whole run."""
+    """Everything that decides a run of Back-to-Reality."""
 
     robot: TwinSettings
     """The simulation, without what is searched of it."""

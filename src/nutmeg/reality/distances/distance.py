@@ -213,7 +213,7 @@ def _information(settings: DistanceSettings, seen: MatchedSeries, weights: Float
 
 
 def _joint_error(settings: DistanceSettings, seen: MatchedSeries, weights: Floats) -> Floats:
-    """F, `(...)`."""
+    """The error F of joint angles, (...)."""
     _refuse_mixed_units(seen, settings)
     return joint_error(
         seen.real,

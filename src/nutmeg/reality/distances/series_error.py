@@ -94,7 +94,7 @@ class Pairs:
 
     @property
     def rows(self) -> int:
-        """T."""
+        """The number of frames T."""
         return int(self.real.shape[-2])
 
     @property

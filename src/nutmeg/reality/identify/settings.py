@@ -75,7 +75,7 @@ class ErrorSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FitSearchSettings(SearchSettings):
-    """The search."""
+    """How the parameters of an identification are searched."""
 
     algorithm: Algorithm = "auto"
     """The searcher; its own table has its settings. `auto` is least squares for the distances rms, huber, soft_l1,

@@ -362,7 +362,7 @@ def _vertical(log: Log, channel: str) -> Array | None:
     """The vertical in the frame of the root, smoothed, (rows, 3); None if no channel has it."""
     if not channel:
         return None
-    columns = dict(reversed(pair) for pair in _columns(log, channel))
+    columns = {label: column for column, label in _columns(log, channel)}
     if not {"x", "y", "z"} <= set(columns):
         have = ", ".join(columns)
         raise RecordingError(
