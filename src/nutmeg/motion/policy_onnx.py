@@ -43,7 +43,8 @@ def _onnx() -> Any:  # noqa: ANN401 (a module)
 def write_onnx(path: Path, network: Network, image: MirrorImage) -> None:
     """Writes a network, symmetric where the mirror image exists."""
     onnx = _onnx()
-    node, constants = onnx.helper.make_node, {"mean": network.mean, "scale": network.scale}
+    node = onnx.helper.make_node
+    constants: dict[str, Any] = {"mean": network.mean, "scale": network.scale}
     constants |= {"lowest": np.float32(-CUT), "highest": np.float32(CUT)}
     for number, (weights, biases) in enumerate(_layers(network)):
         constants |= {f"weights{number}": weights, f"biases{number}": biases}
@@ -102,7 +103,8 @@ def _layers(network: Network) -> Iterator[tuple[Any, Any]]:
 def read_onnx(path: Path) -> Network:
     """The perceptron of a file; of one that Nutmeg wrote, the network without its mirror image."""
     onnx = _onnx()
-    from google.protobuf.message import DecodeError  # it comes with onnx
+    # Protocol buffers come with onnx.
+    from google.protobuf.message import DecodeError  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     try:
         graph = onnx.load_model_from_string(path.read_bytes()).graph

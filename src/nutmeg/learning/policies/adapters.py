@@ -73,7 +73,8 @@ class TaskVectorEnv(VectorEnv[Any, Any, Any]):
     def step(self, actions: Floats32) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One cycle of 20 ms; `infos["final_obs"]` has what was seen last in episodes that are over."""
         reward, ended, cut, last = step_task(self.task, actions)
-        over, infos = ended | cut, {}
+        infos: dict[str, Any] = {}
+        over = ended | cut
         if over.any():
             seen = np.full(self.num_envs, None, dtype=object)
             for row in np.flatnonzero(over):

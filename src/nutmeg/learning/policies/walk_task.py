@@ -18,7 +18,8 @@ heading that is missing, the reward of a second is
     - |tilt|^2 - 0.02 |rates of roll and pitch|^2 - small costs of speeds, actions and arms off their stance
 
 and a fall costs 1. Without the factor of the second line a T1 learned within a million cycles to step and turn on the
-spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2.5 (1 - e).
+spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2.5 (1 - e),
+and 1.2 for their feet.
 """
 
 from __future__ import annotations
@@ -126,20 +127,25 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
     """The gait and the commands that a robot learns with if nothing else is said.
 
     Robots that are commanded angles walk as pendulums of their legs' length h do: a stride takes 0.68 s sqrt(h / 1 m),
-    and the highest speed is half of sqrt(g h), above which a walk becomes a run. The clock draws legs up by so little
-    (0.05 h) that a T1 whose network does nothing stays on its feet for some seconds; with 0.1 h it falls within one,
-    because nothing shifts its weight to the other foot. Feet are to rise by 0.08 h.
+    of four legs 0.83, and the highest speed is half of sqrt(g h), above which a walk becomes a run. The clock draws two
+    legs up by so little (0.05 h) that a T1 whose network does nothing stays on its feet for some seconds; with 0.1 h it
+    falls within one, because nothing shifts its weight to the other foot. Four legs stand on two of them for a moment,
+    and soft drives need more (0.15 h) to lift a foot at all. Feet are to rise by 0.08 h, and earn more than a Nao's:
+    robots that keep them on the ground never learn to walk.
     """
     table = scene.robot(ROBOT_NAME)
     if not commands_angles(table):
         return Gait(), WalkRewards()
-    legs = find_feet(scene, table).hip_height
+    feet = find_feet(scene, table)
+    legs, two = feet.hip_height, len(feet.bodies) == 2
     speed, step = round(0.5 * math.sqrt(STANDARD_GRAVITY * legs), 1), 2 * CONTROL_CYCLE
-    gait = Gait(reach=0.2, gain=0.5, stride=round(round(0.68 * math.sqrt(legs) / step) * step, 2), lift=0.15)
+    stride = round((0.68 if two else 0.83) * math.sqrt(legs) / step) * step
+    gait = Gait(reach=0.2, gain=0.5, stride=round(stride, 2), lift=0.15 if two else 0.45)
     return gait, WalkRewards(
         fastest=(speed, round(0.6 * speed, 2), 1.5),
         back=round(0.7 * speed, 2),
         follow=2.5,
+        feet=1.2,
         foot_height=round(0.08 * legs, 3),
     )
 
