@@ -136,6 +136,8 @@ def test_who_has_fallen_leaves_the_ball_to_a_team_mate(new_toy: NewToy) -> None:
 
 def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(new_toy: NewToy) -> None:
     toy = new_toy(3)
+    for tactician in toy.tacticians.values():
+        tactician.records.traits["stands_off"] = True
     toy.run(0.1)
     toy.order(PlayMode.PLAY_ON, (0.0, 0.0))
     for n in range(3):
