@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 PHYSICS = "ssim"
 PARKED_POSE = "ready"
 DENSE_FREEDOMS = 60
-"""Below so many degrees of freedom (one robot and the ball) the engine's matrices are dense, and its Newton solver takes
-half of the time of conjugate gradients, which the profile has because of others: where one robot loses its numbers,
-Newton's method lets its neighbours lean."""
+"""Below so many degrees of freedom (one robot and the ball) the engine's matrices are dense, and its Newton solver
+takes half of the time of conjugate gradients, which the profile has because of others: where one robot loses its
+numbers, Newton's method lets its neighbours lean."""
 STEPS = 4
 """The engine's steps in a cycle."""
 FIRST_COMMAND = (0.0, 0.0, 1.0, 1.0, 0.0)
