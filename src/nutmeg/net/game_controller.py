@@ -52,25 +52,25 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
 
-MAX_PLAYERS = 20
+_MAX_PLAYERS = 20
 """Players of a team in a control message."""
 INITIAL, READY, SET, PLAYING, FINISHED = range(5)
 """States of a game."""
-NORMAL, PENALTY_SHOOT, OVERTIME = range(3)
+_NORMAL, PENALTY_SHOOT, _OVERTIME = range(3)
 """Phases of a game."""
-NO_TEAM = 255
+_NO_TEAM = 255
 """The kicking team where nobody kicks."""
-SEND_PERIOD = 0.5
+_SEND_PERIOD = 0.5
 """Between two control messages [s]: GameController3 sends two a second."""
-SET_TIME = 5.0
+_SET_TIME = 5.0
 """The last seconds of a wait for a kick-off are told as `set` [s]; chosen here."""
-TEAM_PORT = 10000
+_TEAM_PORT = 10000
 """Messages between team-mates go to this port plus the team's number."""
-MAX_TEAM_MESSAGE = 128
+_MAX_TEAM_MESSAGE = 128
 """Bytes of a message between team-mates; longer ones are not allowed (SPL rules since 2022)."""
-MESSAGES_PER_TEAM = 1200
+_MESSAGES_PER_TEAM = 1200
 """Messages between team-mates in a game. Source: GameController3, config/champions_cup/params.yaml."""
-DATAGRAMS_A_CYCLE = 256
+_DATAGRAMS_A_CYCLE = 256
 """So many datagrams of each socket are read in a cycle; a flood of them holds nobody up."""
 _SECONDS_SHOWN = 255
 """The longest time that a byte can say [s]."""
@@ -97,7 +97,7 @@ class _Version:
 
 
 def _layout(more: Sequence[str], player: Sequence[tuple[str, str]]) -> np.dtype[np.void]:
-    team = np.dtype([*_TEAM, ("players", player, (MAX_PLAYERS,))])
+    team = np.dtype([*_TEAM, ("players", player, (_MAX_PLAYERS,))])
     return np.dtype([*_GAME, *((name, "u1") for name in more), *_PLAY, *_TIMES, ("teams", team, (2,))])
 
 
@@ -135,7 +135,7 @@ VERSIONS = {
     ),
 }
 """Versions of the control message."""
-STATUS = np.dtype(
+_STATUS = np.dtype(
     [
         ("header", "S4"),
         *((name, "u1") for name in ("version", "player", "team", "fallen")),
@@ -144,7 +144,7 @@ STATUS = np.dtype(
 )
 """The status message of a robot, version 4 in both leagues: pose in mm and rad towards the opponents' goal, ball in mm
 relative to the robot."""
-STATUS_VERSION = 4
+_STATUS_VERSION = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +190,7 @@ def control_message(
     *,
     swapped: bool = False,
     packet: int = 0,
-    budgets: tuple[int, int] = (MESSAGES_PER_TEAM, MESSAGES_PER_TEAM),
+    budgets: tuple[int, int] = (_MESSAGES_PER_TEAM, _MESSAGES_PER_TEAM),
 ) -> bytes:
     """The control message of a moment.
 
@@ -211,7 +211,7 @@ def control_message(
     message["set_play"] = version.set_plays.get(state.mode, 0)
     message["first_half"] = state.half in (1, 3)
     kicking = _kicking_side(state)
-    message["kicking_team"] = NO_TEAM if kicking is None else settings.numbers[kicking ^ swapped]
+    message["kicking_team"] = _NO_TEAM if kicking is None else settings.numbers[kicking ^ swapped]
     message["seconds_remaining"] = _clip(_seconds_left(state, rules), 32767)
     message["secondary_time"] = _clip(secondary, 32767)
     for place in range(2):
@@ -235,7 +235,7 @@ def control_message(
 
 def _stage(state: MatchState, rules: Rules) -> tuple[int, int, float]:
     """Phase and state of the game, and the secondary time [s]."""
-    phase = PENALTY_SHOOT if state.half == SHOOT_OUT else OVERTIME if state.half > 2 else NORMAL
+    phase = PENALTY_SHOOT if state.half == SHOOT_OUT else _OVERTIME if state.half > 2 else _NORMAL
     mode = state.mode
     if mode is PlayMode.GAME_OVER:
         return phase, FINISHED, 0.0
@@ -244,7 +244,7 @@ def _stage(state: MatchState, rules: Rules) -> tuple[int, int, float]:
     if mode is PlayMode.BEFORE_KICK_OFF or mode in GOALS:
         wait = rules.match.goal_pause if mode in GOALS else rules.match.wait_before_kick_off
         left = wait - state.mode_time
-        return phase, (SET if left <= SET_TIME else READY), max(0.0, left - SET_TIME if left > SET_TIME else left)
+        return phase, (SET if left <= _SET_TIME else READY), max(0.0, left - _SET_TIME if left > _SET_TIME else left)
     if mode in RESTARTS or mode in KICK_OFFS:
         return phase, PLAYING, rules.restarts.drop_ball_time - state.mode_time
     return phase, PLAYING, 0.0
@@ -273,12 +273,12 @@ def _clip(seconds: float, most: int) -> int:
 
 def read_status(data: bytes, time: float) -> tuple[tuple[int, int], RobotStatus] | str:
     """Team and player of a status message with what it says, or why it is none."""
-    if len(data) != STATUS.itemsize or data[:4] != b"RGrt":
-        return f"{len(data)} bytes are no status message, which has {STATUS.itemsize} and begins with RGrt"
-    found = np.frombuffer(data, STATUS)[0]
-    if found["version"] != STATUS_VERSION:
-        return f"a status message of version {found['version']}; {STATUS_VERSION} is understood"
-    if not 1 <= found["player"] <= MAX_PLAYERS or found["fallen"] > 1:
+    if len(data) != _STATUS.itemsize or data[:4] != b"RGrt":
+        return f"{len(data)} bytes are no status message, which has {_STATUS.itemsize} and begins with RGrt"
+    found = np.frombuffer(data, _STATUS)[0]
+    if found["version"] != _STATUS_VERSION:
+        return f"a status message of version {found['version']}; {_STATUS_VERSION} is understood"
+    if not 1 <= found["player"] <= _MAX_PLAYERS or found["fallen"] > 1:
         return f"a status message of player {found['player']} with fallen {found['fallen']}"
     if not np.isfinite([*found["pose"], found["ball_age"], *found["ball"]]).all():
         return "a status message with numbers that are none"
@@ -316,11 +316,11 @@ class GameController(Closing):
             self._out.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
             self._answers = self._listening(settings.listen, settings.return_port)
             # Team-mates broadcast: whoever listens beside the robots has to share their port.
-            self._teams = [self._listening("", TEAM_PORT + number) for number in settings.numbers]
+            self._teams = [self._listening("", _TEAM_PORT + number) for number in settings.numbers]
         except OSError as error:
             self.close()
             raise EnvironmentProblem(
-                f"the GameController cannot listen on UDP port {settings.return_port} or on {TEAM_PORT} plus the "
+                f"the GameController cannot listen on UDP port {settings.return_port} or on {_TEAM_PORT} plus the "
                 f"numbers of the teams: {error.strerror or error}. End the program that uses them."
             ) from None
         self.return_port = int(self._answers.getsockname()[1])
@@ -338,8 +338,8 @@ class GameController(Closing):
         self._hear(time)
         if time < self._next - 1e-9:
             return
-        self._next = time + SEND_PERIOD
-        budgets = (MESSAGES_PER_TEAM - self.team_messages[0], MESSAGES_PER_TEAM - self.team_messages[1])
+        self._next = time + _SEND_PERIOD
+        budgets = (_MESSAGES_PER_TEAM - self.team_messages[0], _MESSAGES_PER_TEAM - self.team_messages[1])
         message = control_message(
             state, self._rules, present, self.settings, swapped=swapped, packet=self.sent, budgets=budgets
         )
@@ -359,7 +359,7 @@ class GameController(Closing):
         for place, sock in enumerate(self._teams):
             for data in _datagrams(sock):
                 self.team_messages[place] += 1
-                self.refused += len(data) > MAX_TEAM_MESSAGE
+                self.refused += len(data) > _MAX_TEAM_MESSAGE
 
     def _socket(self) -> socket.socket:
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -392,7 +392,7 @@ class GameController(Closing):
 def _datagrams(sock: socket.socket) -> list[bytes]:
     """What has come on a socket, bounded."""
     found: list[bytes] = []
-    for _ in range(DATAGRAMS_A_CYCLE):
+    for _ in range(_DATAGRAMS_A_CYCLE):
         try:
             found.append(sock.recv(2048))
         except (BlockingIOError, ConnectionError):

@@ -53,15 +53,15 @@ if TYPE_CHECKING:
     from nutmeg.net.host.robot import HostedRobot
     from nutmeg.net.host.robot_host import RobotHost
 
-PERIOD = 0.02
+_PERIOD = 0.02
 """Between two messages of a topic, and between two looks at commands [s]."""
-MAX_MESSAGE = 1 << 20
+_MAX_MESSAGE = 1 << 20
 """The longest message that a client may send [bytes]."""
-MAX_CLIENTS = 16
+_MAX_CLIENTS = 16
 """Connections at once."""
-MAX_TOPICS = 64
+_MAX_TOPICS = 64
 """Topics that a client may subscribe to."""
-LIMITS = Limits(
+_LIMITS = Limits(
     piece=16384,
     cycle_share=131072,
     message_cost=64,
@@ -71,7 +71,7 @@ LIMITS = Limits(
     socket_buffer=1 << 20,  # a picture as text has about 400 kB
 )
 """What one client may do."""
-UNKNOWN_ORIENTATION = [-1.0, *[0.0] * 8]
+_UNKNOWN_ORIENTATION = [-1.0, *[0.0] * 8]
 """The covariance of an orientation that is not measured, as sensor_msgs/Imu says it."""
 
 
@@ -80,7 +80,7 @@ class _WebSocketReader:
 
     def __init__(self) -> None:
         self.problem: str | None = None
-        self.protocol = ServerProtocol(max_size=MAX_MESSAGE)
+        self.protocol = ServerProtocol(max_size=_MAX_MESSAGE)
         self._parts: list[bytes] = []
 
     def feed(self, data: bytes) -> list[str | bytes]:
@@ -135,7 +135,7 @@ class _RosClient(Connection["str | bytes"]):
 
     def __init__(self, sock: socket.socket, name: str, port: RosPort) -> None:
         self.stream = _WebSocketReader()
-        super().__init__(sock, name, port.host.loop, reader=self.stream, owner=port, limits=LIMITS, report=port.report)
+        super().__init__(sock, name, port.host.loop, reader=self.stream, owner=port, limits=_LIMITS, report=port.report)
         self.wanted: dict[str, _Subscription] = {}
         """Subscriptions by topic."""
         self.commands = False
@@ -163,7 +163,7 @@ class RosPort:
     """
 
     name = "ros"
-    period = PERIOD
+    period = _PERIOD
 
     def __init__(self, robots: Mapping[str, str], *, address: tuple[str, int], report: Reporter = no_report) -> None:
         self._namespaces, self._address, self.report = dict(robots), address, report
@@ -186,7 +186,7 @@ class RosPort:
         """Takes the robots and listens."""
         self.host = host
         for name, namespace in self._namespaces.items():
-            self._offer(host.take(name, period=PERIOD), f"/{namespace}" if namespace else "")
+            self._offer(host.take(name, period=_PERIOD), f"/{namespace}" if namespace else "")
         self._listener = Listener(host.loop, tcp_listener(*self._address), self._admit)
 
     @property
@@ -210,7 +210,7 @@ class RosPort:
             return {
                 "header": self._header(frame),
                 "orientation": _vector((0.0, 0.0, 0.0, 1.0)),
-                "orientation_covariance": UNKNOWN_ORIENTATION,
+                "orientation_covariance": _UNKNOWN_ORIENTATION,
                 "angular_velocity": _vector(numbers[:3]),
                 "angular_velocity_covariance": [0.0] * 9,
                 "linear_acceleration": _vector(numbers[3:6]),
@@ -315,8 +315,8 @@ class RosPort:
     def _admit(self, sock: socket.socket, peer: str) -> None:
         self._came += 1
         name = f"ros client {self._came}"
-        if len(self._clients) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self.report)
+        if len(self._clients) >= _MAX_CLIENTS:
+            refuse(sock, name, _MAX_CLIENTS, self.report)
             return
         self._clients.append(_RosClient(sock, name, self))
         self.report(Report(kind="joined", client=name, text=peer))
@@ -389,8 +389,8 @@ class RosPort:
             rate = asked.get("throttle_rate", 0)
             if not isinstance(rate, int | float) or not 0 <= rate <= 1e9:
                 raise UsageError(f"throttle_rate is {rate!r}; it is a time in milliseconds")
-            if len(client.wanted) >= MAX_TOPICS:
-                raise UsageError(f"there are {MAX_TOPICS} subscriptions already")
+            if len(client.wanted) >= _MAX_TOPICS:
+                raise UsageError(f"there are {_MAX_TOPICS} subscriptions already")
             subscription = client.wanted.setdefault(topic, _Subscription())
             subscription.interval = rate / 1000
             subscription.ids.add(name)

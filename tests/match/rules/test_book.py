@@ -53,6 +53,13 @@ def test_the_book_of_the_standard_platform_league_is_played_on_its_field(spl: Ru
     assert (later.pitch.length, later.pitch.penalty_mark, later.fouls) == (9, 1.3, spl.fouls)
 
 
+def test_the_book_of_2025_is_played_on_its_field_with_the_game_controller_s_numbers() -> None:
+    book, field = load_rules("spl2025"), load_field("spl2025")
+    assert pitch_of(field, load_ball(field.ball)) == book.pitch
+    assert (book.match.players, book.match.half_length, book.fouls.removal_time) == (7, 600, 45)
+    assert (book.restarts.drop_ball_time, book.shoot_out.kick_time, book.shoot_out.rounds) == (30, 30, 3)
+
+
 def test_the_league_of_simulated_robots_has_none_of_the_other_league_s_rules(rules: Rules) -> None:
     fouls = rules.fouls
     assert [fouls.pushing.on, fouls.inactive.on, rules.outs.put_back, rules.formation.on] == [False] * 4
@@ -89,7 +96,7 @@ def test_fouls_have_the_names_and_indices_of_the_league() -> None:
 
 
 def test_fouls_that_the_league_s_monitors_do_not_know_are_numbered_apart() -> None:
-    assert [(foul.title, int(foul)) for foul in Foul][8:] == [("Pushing", 100), ("Inactive", 101)]
+    assert [(foul.title, int(foul)) for foul in Foul][8:] == [("HandBall", 10), ("Pushing", 100), ("Inactive", 101)]
 
 
 def test_an_unknown_book_is_told_with_those_that_exist() -> None:

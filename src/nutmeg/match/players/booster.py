@@ -57,17 +57,17 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.mj.percept import Percept, Sight
 
-NEVER = 1e3
+_NEVER = 1e3
 """How long ago something was seen that never was [s]."""
-FALLEN_UP = 0.5
+_FALLEN_UP = 0.5
 """Who leans so far that its upward direction is less than this along z has fallen."""
-VELOCITY_SHARE = 0.4
+_VELOCITY_SHARE = 0.4
 """Share of a new measurement in the ball's velocity."""
-HOLD_STEP = 0.02
+_HOLD_STEP = 0.02
 """How far a target moves towards zero in a cycle [rad]."""
-MAX_LAG = 0.15
+_MAX_LAG = 0.15
 """If a target is farther from its joint than this, all begin anew where the joints are [rad]."""
-NECK_YAW, NECK_PITCH = 0, 1
+_NECK_YAW, _NECK_PITCH = 0, 1
 """Places of the neck's joints among all."""
 
 
@@ -130,8 +130,8 @@ class BoosterBody:
     def hold(self) -> None:
         """Commands the way to the pose in which the server puts robots, all angles zero: in it, they stand."""
         angles = self.qpos[:, self.table.angles[self.table.motor_joints]]
-        last = angles if np.abs(self._command - angles).max() > MAX_LAG else self._command
-        self._command = last - np.clip(last, -HOLD_STEP, HOLD_STEP)
+        last = angles if np.abs(self._command - angles).max() > _MAX_LAG else self._command
+        self._command = last - np.clip(last, -_HOLD_STEP, _HOLD_STEP)
 
     def feel(self, percept: Percept) -> None:
         """Takes in what a percept says of the own body."""
@@ -233,8 +233,8 @@ class BoosterPlayer:
         self.request = Request()
         """What it wants."""
         self._beliefs: Records[BeliefRecord] = new_records(BeliefRecord, 1)
-        self._beliefs["seen_ago"], self._beliefs["told_ago"] = NEVER, NEVER
-        self._beliefs["others"]["age"], self._beliefs["others"]["x"] = NEVER, np.nan
+        self._beliefs["seen_ago"], self._beliefs["told_ago"] = _NEVER, _NEVER
+        self._beliefs["others"]["age"], self._beliefs["others"]["x"] = _NEVER, np.nan
         self._ball_row = len(landmarks(ground))
         self._time, self._fallen = 0.0, False
 
@@ -254,7 +254,7 @@ class BoosterPlayer:
 
     def _move(self, time: float, request: Request) -> None:
         """Lets the walk move the legs, and the neck look; who has fallen holds its pose until it is put up."""
-        fallen = bool(self.body.up[0, 2] < FALLEN_UP)
+        fallen = bool(self.body.up[0, 2] < _FALLEN_UP)
         if fallen or self._fallen:
             self.walker.reset()
         self._fallen = fallen
@@ -269,7 +269,7 @@ class BoosterPlayer:
     def _look(self, look: Look) -> None:
         """Turns the neck; its pitch is downwards on these robots."""
         command, table = self.body.command.copy(), self.body.table
-        for joint, angle in ((NECK_YAW, look.yaw), (NECK_PITCH, -look.pitch)):
+        for joint, angle in ((_NECK_YAW, look.yaw), (_NECK_PITCH, -look.pitch)):
             command[0, table.motor_joints == joint] = np.clip(angle, *table.limits[joint])
         self.body.command = command
 
@@ -282,7 +282,7 @@ class BoosterPlayer:
         belief["x"], belief["y"] = side.sign * percept.position[0], side.sign * percept.position[1]
         belief["heading"] = math.remainder(heading, math.tau)
         belief["spread"] = belief["heading_spread"] = 0.01
-        belief["upright"] = self.body.up[0, 2] >= FALLEN_UP
+        belief["upright"] = self.body.up[0, 2] >= _FALLEN_UP
         belief["seen_ago"] += step
         belief["others"]["age"] += step
         belief["ball_x"] += belief["ball_vx"] * step
@@ -300,8 +300,8 @@ class BoosterPlayer:
             place, ago = side.sign * ball[:2], float(belief["seen_ago"][0])
             if 0.0 < ago < 1.0:  # what it has moved beyond its prediction
                 off = place - (belief["ball_x"][0], belief["ball_y"][0])
-                belief["ball_vx"] += VELOCITY_SHARE * off[0] / ago
-                belief["ball_vy"] += VELOCITY_SHARE * off[1] / ago
+                belief["ball_vx"] += _VELOCITY_SHARE * off[0] / ago
+                belief["ball_vy"] += _VELOCITY_SHARE * off[1] / ago
             else:
                 belief["ball_vx"], belief["ball_vy"] = 0.0, 0.0
             belief["ball_x"], belief["ball_y"], belief["ball_height"] = *place, ball[2]
@@ -311,7 +311,7 @@ class BoosterPlayer:
             if seen and (team, number) != (self.team, self.number) and number <= MAX_PLAYERS:
                 row = (0 if team == self.team else MAX_PLAYERS) + number - 1
                 middle, height = side.sign * np.mean(seen, axis=0), max(spot[2] for spot in seen)
-                lies = np.isfinite(parts[0, 0]) and height < FALLEN_UP
+                lies = np.isfinite(parts[0, 0]) and height < _FALLEN_UP
                 belief["others"][0, row] = (middle[0], middle[1], 0.0, lies)
 
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from nutmeg.net.host.cameras import Picture
     from nutmeg.net.host.robot_host import RobotHost
 
-PERIOD = 0.02
+_PERIOD = 0.02
 """Between two looks of the referee [s]."""
-STANDING_SHARE, GROUND_SHARE = 0.75, 0.45
+_STANDING_SHARE, _GROUND_SHARE = 0.75, 0.45
 """A torso lower than these shares of its height at the start is not standing, or lies on the ground; they are those of
 the league's Nao (0.25 m and 0.15 m of 0.33 m)."""
 _NOBODY, _BALL = -1, -2
@@ -54,7 +54,7 @@ class RobotMatch:
     """
 
     name = "referee"
-    period = PERIOD
+    period = _PERIOD
     clients = 0
     """A referee has none."""
 
@@ -81,8 +81,8 @@ class RobotMatch:
         starts = [float(robot.pose[0, 2]) for team in self._robots for robot in team]
         incapable = dataclasses.replace(
             self.rules.fouls.incapable,
-            not_standing_height=STANDING_SHARE * min(starts),
-            ground_height=GROUND_SHARE * min(starts),
+            not_standing_height=_STANDING_SHARE * min(starts),
+            ground_height=_GROUND_SHARE * min(starts),
         )
         self.rules = dataclasses.replace(self.rules, fouls=dataclasses.replace(self.rules.fouls, incapable=incapable))
         self._start_heights = [[float(robot.pose[0, 2]) for robot in team] for team in self._robots]
@@ -130,7 +130,7 @@ class RobotMatch:
             pairs[:, :, 0] = 1 - pairs[:, :, 0]
         assert worlds.ball is not None
         return Facts.of(
-            time_step=PERIOD,
+            time_step=_PERIOD,
             ball=worlds.ball[0, :3].copy(),
             ball_velocity=worlds.qvel[0, self._ball_rate : self._ball_rate + 3].copy(),
             present=self._sided(self._present).copy(),

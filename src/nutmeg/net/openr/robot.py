@@ -175,9 +175,9 @@ MAX_DAMPING = 4.0
 """Times the damping of the drive."""
 GEAR_DAMPING = 0.5
 """Share of the damping that is the gear's; assumed."""
-INTEGRAL_TIME = 0.5
+_INTEGRAL_TIME = 0.5
 """Time in which the integral part of the standard gains grows as large as the proportional part [s]; assumed."""
-INTEGRAL_TORQUE = 0.5
+_INTEGRAL_TORQUE = 0.5
 """The integral part is held within this share of a drive's torque, so that it does not wind up; assumed."""
 
 
@@ -216,7 +216,7 @@ class _OpenrMotors:
         """The integral part as an angle of the set-point, (motors,) [rad]."""
         self._last_references: Floats = robot.targets
         drives = drive_of_each_joint(table.settings, dict.fromkeys(table.joints))
-        self._max_offset = np.array([INTEGRAL_TORQUE * drives[m].torque / drives[m].stiffness for m in table.motors])
+        self._max_offset = np.array([_INTEGRAL_TORQUE * drives[m].torque / drives[m].stiffness for m in table.motors])
         self.gains: dict[int, Gains] = {k: Gains() for k in model.joints}
         """The gains of each joint, by its ID."""
         self.power = False
@@ -267,8 +267,8 @@ class _OpenrMotors:
         # The set-point moves by what the integral torque is worth at the present stiffness.
         error, bound = self.references - self._robot.angles[self._joints], self._max_offset
         # A joint on its way lags behind without any load: what is summed then would carry it past its goal.
-        resting = (self.references == self._last_references) & (np.abs(error) < bound / INTEGRAL_TORQUE)
-        self._offset += np.where(resting, self._integral_rate * error * (self._robot.period / INTEGRAL_TIME), 0.0)
+        resting = (self.references == self._last_references) & (np.abs(error) < bound / _INTEGRAL_TORQUE)
+        self._offset += np.where(resting, self._integral_rate * error * (self._robot.period / _INTEGRAL_TIME), 0.0)
         np.clip(self._offset, -bound, bound, out=self._offset)
         self._last_references = self.references.copy()
         self._offset[limp] = 0.0

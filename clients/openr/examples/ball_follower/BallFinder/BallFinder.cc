@@ -54,17 +54,6 @@ OStatus BallFinder::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus BallFinder::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    DEASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
-}
-
-OStatus BallFinder::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 // Tells the robot which colours are the ball's: for each of 32 bands of brightness a box in Cr and Cb.
 void BallFinder::look_for_orange() {
     OPrimitiveID camera;

@@ -3,22 +3,13 @@
 #define BALL_FINDER_H
 
 #include <BallSighting.h>
+#include <ExampleObject.h>
 #include <OPENR/OFbkImage.h>
-#include <OPENR/OObject.h>
-#include <OPENR/OObserver.h>
-#include <OPENR/OSubject.h>
 
-#include "def.h"
-
-class BallFinder : public OObject {
+class BallFinder : public ExampleObject {
 public:
-    OSubject* subject[numOfSubject];
-    OObserver* observer[numOfObserver];
-
     OStatus DoInit(const OSystemEvent& event) override;
     OStatus DoStart(const OSystemEvent& event) override;
-    OStatus DoStop(const OSystemEvent& event) override;
-    OStatus DoDestroy(const OSystemEvent& event) override;
     void NotifyImage(const ONotifyEvent& event);
 
 private:

@@ -42,17 +42,6 @@ OStatus BallFollower::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus BallFollower::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    DEASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
-}
-
-OStatus BallFollower::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 void BallFollower::NotifyBall(const ONotifyEvent& event) {
     ball_.note_picture(*static_cast<const BallSighting*>(event.Data(0)));
     observer[event.ObsIndex()]->AssertReady();

@@ -3,27 +3,19 @@
 #define BALL_FOLLOWER_H
 
 #include <BallSighting.h>
+#include <ExampleObject.h>
 #include <Joints.h>
-#include <OPENR/OObject.h>
-#include <OPENR/OObserver.h>
-#include <OPENR/OSubject.h>
 
 #include <memory>
 #include <vector>
 
 #include "BallMemory.h"
 #include "Trot.h"
-#include "def.h"
 
-class BallFollower : public OObject {
+class BallFollower : public ExampleObject {
 public:
-    OSubject* subject[numOfSubject];
-    OObserver* observer[numOfObserver];
-
     OStatus DoInit(const OSystemEvent& event) override;
     OStatus DoStart(const OSystemEvent& event) override;
-    OStatus DoStop(const OSystemEvent& event) override;
-    OStatus DoDestroy(const OSystemEvent& event) override;
     void NotifyBall(const ONotifyEvent& event);
     void NotifySensors(const ONotifyEvent& event);
 

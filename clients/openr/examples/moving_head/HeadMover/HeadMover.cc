@@ -28,16 +28,6 @@ OStatus HeadMover::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus HeadMover::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    return oSUCCESS;
-}
-
-OStatus HeadMover::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 void HeadMover::Ready(const OReadyEvent& event) {
     if (event.IsAssert() && !last_.empty()) send_next();
 }

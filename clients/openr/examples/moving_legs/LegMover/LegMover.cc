@@ -44,16 +44,6 @@ OStatus LegMover::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus LegMover::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    return oSUCCESS;
-}
-
-OStatus LegMover::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 void LegMover::Ready(const OReadyEvent& event) {
     if (event.IsAssert() && !path_.empty()) send_next();
 }

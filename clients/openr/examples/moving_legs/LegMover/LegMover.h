@@ -2,24 +2,15 @@
 #ifndef LEG_MOVER_H
 #define LEG_MOVER_H
 
+#include <ExampleObject.h>
 #include <Joints.h>
-#include <OPENR/OObject.h>
-#include <OPENR/OObserver.h>
-#include <OPENR/OSubject.h>
 
 #include <vector>
 
-#include "def.h"
-
-class LegMover : public OObject {
+class LegMover : public ExampleObject {
 public:
-    OSubject* subject[numOfSubject];
-    OObserver* observer[numOfObserver];
-
     OStatus DoInit(const OSystemEvent& event) override;
     OStatus DoStart(const OSystemEvent& event) override;
-    OStatus DoStop(const OSystemEvent& event) override;
-    OStatus DoDestroy(const OSystemEvent& event) override;
     void Ready(const OReadyEvent& event);
 
 private:

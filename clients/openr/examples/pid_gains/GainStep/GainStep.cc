@@ -32,17 +32,6 @@ OStatus GainStep::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus GainStep::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    DEASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
-}
-
-OStatus GainStep::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 void GainStep::Ready(const OReadyEvent&) {}
 
 void GainStep::begin_trial() {

@@ -3,22 +3,13 @@
 #ifndef GAIN_STEP_H
 #define GAIN_STEP_H
 
+#include <ExampleObject.h>
 #include <Joints.h>
-#include <OPENR/OObject.h>
-#include <OPENR/OObserver.h>
-#include <OPENR/OSubject.h>
 
-#include "def.h"
-
-class GainStep : public OObject {
+class GainStep : public ExampleObject {
 public:
-    OSubject* subject[numOfSubject];
-    OObserver* observer[numOfObserver];
-
     OStatus DoInit(const OSystemEvent& event) override;
     OStatus DoStart(const OSystemEvent& event) override;
-    OStatus DoStop(const OSystemEvent& event) override;
-    OStatus DoDestroy(const OSystemEvent& event) override;
     void Ready(const OReadyEvent& event);
     void Notify(const ONotifyEvent& event);
 

@@ -42,17 +42,6 @@ OStatus SensorPrinter::DoStart(const OSystemEvent&) {
     return oSUCCESS;
 }
 
-OStatus SensorPrinter::DoStop(const OSystemEvent&) {
-    DISABLE_ALL_SUBJECT;
-    DEASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
-}
-
-OStatus SensorPrinter::DoDestroy(const OSystemEvent&) {
-    DELETE_ALL_SUBJECT_AND_OBSERVER;
-    return oSUCCESS;
-}
-
 void SensorPrinter::Notify(const ONotifyEvent& event) {
     auto* vector = reinterpret_cast<OSensorFrameVectorData*>(event.RCData(0)->Base());
     if (vectors_++ % BETWEEN == 0) {

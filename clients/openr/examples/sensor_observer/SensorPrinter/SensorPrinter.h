@@ -2,21 +2,12 @@
 #ifndef SENSOR_PRINTER_H
 #define SENSOR_PRINTER_H
 
-#include <OPENR/OObject.h>
-#include <OPENR/OObserver.h>
-#include <OPENR/OSubject.h>
+#include <ExampleObject.h>
 
-#include "def.h"
-
-class SensorPrinter : public OObject {
+class SensorPrinter : public ExampleObject {
 public:
-    OSubject* subject[numOfSubject];
-    OObserver* observer[numOfObserver];
-
     OStatus DoInit(const OSystemEvent& event) override;
     OStatus DoStart(const OSystemEvent& event) override;
-    OStatus DoStop(const OSystemEvent& event) override;
-    OStatus DoDestroy(const OSystemEvent& event) override;
     void Notify(const ONotifyEvent& event);
 
 private:

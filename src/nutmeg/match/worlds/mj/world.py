@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 PHYSICS = "ssim"
 PARKED_POSE = "ready"
-DENSE_FREEDOMS = 60
+_DENSE_FREEDOMS = 60
 """Below so many degrees of freedom (one robot and the ball) the engine's matrices are dense, and its Newton solver
 takes half of the time of conjugate gradients, which the profile has because of others: where one robot loses its
 numbers, Newton's method lets its neighbours lean."""
@@ -77,12 +77,12 @@ HEAD_PLACES = {
 hear_a-micro and say_a-speaker."""
 SEEN_HEAD = {"t1": (0.01, 0.0, 0.11), "k1": (0.0, 0.0, 0.08)}
 """Where others see the head, in its frame [m]. Source: as above, head-vismarker; feet are seen at their origins."""
-ARM_BODIES = ("LForearm", "RForearm", "LHand", "RHand")
+_ARM_BODIES = ("LForearm", "RForearm", "LHand", "RHand")
 """Bodies whose touch of the ball may be a hand ball."""
-FALLEN_HEAD = 0.45
+_FALLEN_HEAD = 0.45
 """A robot whose head is lower than this has fallen [m]: it may support itself with its arms. Source, as of the next
 two: rcssservermj 0.2.1, soccer_referee.py."""
-FRONTAL_ARM_WIDTHS, LATERAL_ARM_WIDTHS = 3.0, 5.0
+_FRONTAL_ARM_WIDTHS, _LATERAL_ARM_WIDTHS = 3.0, 5.0
 """An arm is stretched if it is farther in front of or beside the torso's box than so many of its radii."""
 PART_BODIES = ("Head", "LFoot", "RFoot")
 """Bodies in the order of `percept.PARTS`."""
@@ -123,7 +123,7 @@ class MatchWorld(SeatedWorld):
         scene = self.scene = self.ground.scene
         self.world = self.ground.world
         model, data = self.world.model, self.world.data
-        if model.nv < DENSE_FREEDOMS:
+        if model.nv < _DENSE_FREEDOMS:
             model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
         self.kinds: list[str] = [table.settings.name for table in scene.robots]
         """Robots of the seats."""
@@ -132,7 +132,7 @@ class MatchWorld(SeatedWorld):
         """(S,) records of `kernels.Seat`."""
         self._owners = self.ground.owners()
         bodies = [model.body(body).name for body in model.geom_bodyid]
-        self._arms = np.array([name.endswith(ARM_BODIES) for name in bodies], np.uint8)
+        self._arms = np.array([name.endswith(_ARM_BODIES) for name in bodies], np.uint8)
         for seat, table in enumerate(scene.robots):
             self._fill_seat(seat, table)
         self.ball_body = self.ground.ball_body
@@ -391,12 +391,12 @@ class MatchWorld(SeatedWorld):
         half, middle = model.geom_size[box], data.geom_xpos[box]
         turn, place = data.xmat[torso].reshape(3, 3), data.geom_xpos[geom]
         hand, head = turn.T @ (place - middle), data.xpos[seat["head"]] + turn @ seat["camera"]
-        if head[2] < FALLEN_HEAD:
+        if head[2] < _FALLEN_HEAD:
             on_side = abs(turn[2, 1]) > abs(turn[2, 0])
             raised = place[2] > middle[2] + 2 * max(half[0], half[1])
             return bool(raised or (on_side and hand[2] > abs((turn.T @ (head - middle))[2])))
         radius = float(model.geom_size[geom][:2].min())
-        front, aside = half[0] + FRONTAL_ARM_WIDTHS * radius, half[1] + LATERAL_ARM_WIDTHS * radius
+        front, aside = half[0] + _FRONTAL_ARM_WIDTHS * radius, half[1] + _LATERAL_ARM_WIDTHS * radius
         skull = int(model.body_geomadr[seat["head"]])
         crown = max(data.geom_xpos[skull][2] + model.geom_size[skull].max(), head[2])
         return bool(abs(hand[0]) > front or abs(hand[1]) > aside or place[2] > crown)
