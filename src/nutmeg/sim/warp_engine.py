@@ -59,11 +59,12 @@ USED_SHARE = 0.9
 def warp_modules(device: Device = "gpu") -> tuple[Any, Any]:
     """`warp` and `mujoco_warp`, if they are installed and have the device."""
     try:
-        import mujoco_warp
         import warp
+
+        warp.config.quiet = True  # before the engine initialises it
+        import mujoco_warp
     except ImportError as error:
         raise MissingExtraError("simulation on a GPU", str(error.name), "gpu") from None
-    warp.config.quiet = True
     warp.init()
     if device == "gpu" and not warp.is_cuda_available():
         raise EnvironmentProblem(
