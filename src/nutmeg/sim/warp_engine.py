@@ -61,7 +61,7 @@ def warp_modules(device: Device = "gpu") -> tuple[Any, Any]:
     try:
         import warp
 
-        warp.config.quiet = True  # before the engine initialises it
+        warp.config.log_level = warp.LOG_WARNING  # before the engine initialises it
         import mujoco_warp
     except ImportError as error:
         raise MissingExtraError("simulation on a GPU", str(error.name), "gpu") from None
