@@ -503,11 +503,11 @@ class _WalkedAndBare:
 # Walks on a CUDA device, beside `mujoco_warp` alone that steps the same model from the same start under the commands
 # which the walk had given: what is left is what the walk, the course and the rewards cost.
 
-DEVICE_TARGET = 0.7
+_DEVICE_TARGET = 0.7
 """Promised share of the speed of `mujoco_warp` alone."""
-GENERATION_TARGET = 4.0
+_GENERATION_TARGET = 4.0
 """Promised time of a generation of 512 candidates from four starts [s]."""
-MAX_TURNS = 12
+_MAX_TURNS = 12
 """The most turns of ten cycles: their commands are kept on the device."""
 
 
@@ -525,7 +525,7 @@ def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row
 
     begin()
     course.some_cycles()  # compiles and records
-    turns = min(max(round(seconds / _timed([course.some_cycles], batch)), 1), MAX_TURNS)
+    turns = min(max(round(seconds / _timed([course.some_cycles], batch)), 1), _MAX_TURNS)
     begin()
     walked = _timed([course.some_cycles] * turns, batch)
     # Once more from the start, to take down what the walk commands in each cycle.
@@ -550,7 +550,7 @@ def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row
             unit="steps/s",
             peer=f"bare mujoco_warp {steps / plain:,.0f}",
             ratio=plain / walked,
-            least_ratio=DEVICE_TARGET,
+            least_ratio=_DEVICE_TARGET,
         )
     ]
 
@@ -592,4 +592,4 @@ def device_generation(candidates: int = 512, starts: int = 4) -> list[Row]:
         trials.parts(walks, rng.spawn(candidates))
         took = time.perf_counter() - start
     name = f"a generation on a gpu, {candidates} candidates x {starts} starts"
-    return [Row(name=name, value=took, unit="s", below=GENERATION_TARGET)]
+    return [Row(name=name, value=took, unit="s", below=_GENERATION_TARGET)]

@@ -30,9 +30,10 @@ EXTRAS = {
     "rl": (("gymnasium", "pettingzoo"), "environments for reinforcement learning"),
     "collada": (("pycollada",), "robots with Collada meshes"),
     "mcap": (("mcap",), "recordings as MCAP for Foxglove"),
-    "gpu": (("mujoco-warp", "numba-cuda"), "thousands of worlds on a CUDA device"),
 }
 """Extras of the package: what they install, and what for."""
+_GPU_EXTRA = (("mujoco-warp", "numba-cuda"), "thousands of worlds on a CUDA device")
+"""The same for the extra `gpu`, which is no part of `all`: it is large."""
 _INSTALL_RENDERER = {
     "egl": "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0",
     "osmesa": "apt-get install libosmesa6",
@@ -68,6 +69,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         _python(),
         *map(_package, _PACKAGES),
         *(_extra(*extra) for extra in EXTRAS.items()),
+        _extra("gpu", _GPU_EXTRA),
         _mujoco(),
         _browser(),
         _port(arguments.port),
@@ -75,7 +77,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if not mujoco_problem():
         checks.append(_physics())
         checks += [*_renderers(), _ffmpeg()] if _extra("video", EXTRAS["video"]).ok else []
-        checks += [_gpu()] if _extra("gpu", EXTRAS["gpu"]).ok else []
+        checks += [_gpu()] if _extra("gpu", _GPU_EXTRA).ok else []
     checks += [_disk(), Check(name="cores", ok=True, detail=f"{os.cpu_count()} ({platform.machine()}, {sys.platform})")]
     marks = {True: Text("ok", "green"), False: Text("no", "red")}
     terminal.table("", ("", "what", "found"), [(marks[c.ok], c.name, c.detail) for c in checks])

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 target_reward = kernel(rewards.target_reward)
 stop_reward = kernel(rewards.stop_reward)
-MAX_COORDINATE = 1e6
+_MAX_COORDINATE = 1e6
 """A robot that is farther away than this has left the range of numbers [m]."""
 
 
@@ -401,7 +401,7 @@ def _next_bout(
         lies = is_lying(pose, numbers.height)
         for i in range(7):
             # A world that left the range of numbers counts as a fall.
-            lies = lies or not abs(pose[i]) < MAX_COORDINATE
+            lies = lies or not abs(pose[i]) < _MAX_COORDINATE
         bouts.whole[3, b] += 1
         if lies:
             bouts.whole[4, b] = 1

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 CYCLES_PER_GRAPH = 10
 """Control cycles that are sent to the device together."""
-MAX_WORLDS = 16384
+_MAX_WORLDS = 16384
 """The most worlds that are simulated together: more bouts than that are walked one after the other."""
-ROW_UNIT = 256
+_ROW_UNIT = 256
 """Numbers of bouts and worlds are rounded up to multiples of this, so that generations share a course."""
 
 
@@ -89,7 +89,7 @@ def walk_bouts_on_device(
     sets = tuple(bouts[0].walk.sets)
     if any(tuple(bout.walk.sets) != sets for bout in bouts):
         raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
-    worlds = min(-(-len(bouts) // ROW_UNIT) * ROW_UNIT, MAX_WORLDS) if device == "gpu" else len(bouts)
+    worlds = min(-(-len(bouts) // _ROW_UNIT) * _ROW_UNIT, _MAX_WORLDS) if device == "gpu" else len(bouts)
     course = device_course(robot, actuation, device, worlds, sets)
     return course.walk(bouts, noise or StartNoise())
 

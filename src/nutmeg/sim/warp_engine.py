@@ -46,24 +46,25 @@ if TYPE_CHECKING:
 
 Device = Literal["cpu", "gpu", "warp-cpu"]
 """Where worlds are stepped: by MuJoCo on this processor, or by `mujoco_warp` on a CUDA device or this processor."""
-INPUTS = ("qpos", "qvel", "act", "ctrl", "time", "qacc_warmstart", "xfrc_applied", "eq_active", "history")
+_INPUTS = ("qpos", "qvel", "act", "ctrl", "time", "qacc_warmstart", "xfrc_applied", "eq_active", "history")
 """What a user may change between steps."""
 CONTACTS_PER_ROBOT = 24
 """Room for the contacts of a robot, shared by all worlds; two feet flat on the ground have eight."""
-GROUND_TOLERANCE = 1e-6
+_GROUND_TOLERANCE = 1e-6
 """A box whose top is this near to height 0 is the ground [m]."""
-USED_SHARE = 0.9
+_USED_SHARE = 0.9
 """Share of the device's free memory that worlds may fill."""
 
 
 def warp_modules(device: Device = "gpu") -> tuple[Any, Any]:
     """`warp` and `mujoco_warp`, if they are installed and have the device."""
     try:
-        import mujoco_warp
         import warp
+
+        warp.config.log_level = warp.LOG_WARNING  # before the engine initialises it
+        import mujoco_warp
     except ImportError as error:
         raise MissingExtraError("simulation on a GPU", str(error.name), "gpu") from None
-    warp.config.quiet = True
     warp.init()
     if device == "gpu" and not warp.is_cuda_available():
         raise EnvironmentProblem(
@@ -86,7 +87,7 @@ def device_model(scene: Scene) -> mujoco.MjModel:
     spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=dict(scene.meshes))
     for geom in spec.geoms:
         box = geom.type == mujoco.mjtGeom.mjGEOM_BOX and geom.parent.name == "world" and geom.contype
-        if box and abs(geom.pos[2] + geom.size[2]) < GROUND_TOLERANCE:
+        if box and abs(geom.pos[2] + geom.size[2]) < _GROUND_TOLERANCE:
             geom.pos, geom.type, geom.size = [0.0, 0.0, 0.0], mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
     model = spec.compile()
     for size in ("nq", "nv", "nu", "na", "nsensordata"):
@@ -178,7 +179,7 @@ class WarpBatch:
         return self._bound[name]
 
     def __getattr__(self, name: str) -> Floats:
-        if name in INPUTS:
+        if name in _INPUTS:
             return self.bind(name)
         raise AttributeError(name)
 
@@ -189,7 +190,7 @@ class WarpBatch:
     def send(self) -> None:
         """Sends what was bound and may have been changed."""
         for name, values in self._bound.items():
-            if name in INPUTS and values.size:
+            if name in _INPUTS and values.size:
                 there = getattr(self.data, name)
                 there.assign(values.astype(self._types.get(there.dtype, np.float32)))
 
@@ -333,4 +334,4 @@ def _bytes_in(thing: Any) -> int:  # noqa: ANN401 (dataclasses of arrays)
 
 def worlds_that_fit(scene: Scene, free: float) -> int:
     """How many worlds of a scene fit into so many free bytes of a device."""
-    return int(USED_SHARE * free / bytes_per_world(scene))
+    return int(_USED_SHARE * free / bytes_per_world(scene))

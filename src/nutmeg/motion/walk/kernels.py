@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
     Records = NDArray[np.void]
 
-FALLBACK_PHASE = -0.5
+_FALLBACK_PHASE = -0.5
 """phi_start when the exchange has no solution."""
-LOGISTIC_END = 1 / (1 + math.exp(5.0))
+_LOGISTIC_END = 1 / (1 + math.exp(5.0))
 """The logistic curve at five units below its middle."""
 HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
 """Joints of a leg, by their index in `legs.nao.LEG_JOINTS`."""
@@ -103,7 +103,7 @@ def exchanged(half: float, phi_end: float) -> tuple[float, float]:
     y_stance add up to y_sep; their velocities are equal after about three exchanges, at phi_end = acosh(3) / K.
     """
     alpha = 2 * EXCHANGE_COSH - math.cosh(half * phi_end)
-    start = -math.acosh(alpha) / half if alpha >= 1.0 else FALLBACK_PHASE
+    start = -math.acosh(alpha) / half if alpha >= 1.0 else _FALLBACK_PHASE
     return start, (phi_end - start) / 2
 
 
@@ -142,7 +142,7 @@ def swung_share(t: float, f_s: float) -> float:
     """
     if t < f_s:
         return -0.5 - (t - f_s)
-    s = (1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - LOGISTIC_END) / (1 - 2 * LOGISTIC_END)
+    s = (1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - _LOGISTIC_END) / (1 - 2 * _LOGISTIC_END)
     return (1 + f_s) * s - 0.5
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 SWITCH_SECONDS = 0.1
 """How long a change from one set of parameters to another takes [s]."""
-SHOULDERS = (
+_SHOULDERS = (
     (("LShoulderPitch", "RShoulderPitch"), ("LShoulderRoll", "RShoulderRoll"), 1.0),
     (("laj1", "raj1"), ("laj2", "raj2"), -1.0),
 )
@@ -344,7 +344,7 @@ def motor_records(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
 
 def _shoulders(motors: tuple[str, ...]) -> tuple[int, int, int, int, float]:
     """Motors of the shoulders: pitch left and right, roll left and right, and the sign that swings back; or -1."""
-    for pitch, roll, back in SHOULDERS:
+    for pitch, roll, back in _SHOULDERS:
         if all(name in motors for name in (*pitch, *roll)):
             return (*(motors.index(name) for name in (*pitch, *roll)), back)  # type: ignore[return-value]
     return (-1, -1, -1, -1, -1.0)
