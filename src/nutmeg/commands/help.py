@@ -86,7 +86,7 @@ def _options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
     fields = {field.name: field for field in dataclasses.fields(options)}
     found: dict[str, Option] = {}
     for kind in (one for one in options.__mro__ if dataclasses.is_dataclass(one)):
-        notes = field_notes(kind)
+        notes = field_notes(typing.cast("Any", kind))
         group = vars(kind).get("group", "options")
         for name in vars(kind).get("__annotations__", {}):
             if name in fields and name not in found:

@@ -99,9 +99,10 @@ def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there
     page.context.set_offline(True)
     page.goto(out.as_uri())
     page.locator("#nutmeg-board").wait_for()
-    assert page.locator("#nutmeg-map").is_visible()
+    page.locator("#nutmeg-map").wait_for()
     assert page.locator("#nutmeg-board").bounding_box()["width"] <= 800
     cameras = page.get_by_label("Camera", exact=True)
+    cameras.wait_for()
     assert cameras.locator("option").all_inner_texts() == [
         "Broadcast", "Whole pitch", "Follow ball", "Follow robot", "Robot's eyes", "Free",
     ]  # fmt: skip
