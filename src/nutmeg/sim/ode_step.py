@@ -5,7 +5,7 @@
     is_at_rest(...)                                        # whether ODE would take all bodies for idle
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in seven ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -34,6 +34,9 @@ the bodies with their gaps.
 **Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its
 acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
 is the momentum with which gaps open and close.
+
+**Idle bodies.** ODE takes the velocity from bodies that have been slow for ten steps. Their momentum is taken from the
+forces, and joints that meet their stops slowly come to rest there.
 
 **Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints
 are turned accordingly, after the step, and stops look at the measured angle.
@@ -93,6 +96,8 @@ IDLE_SPEED = 0.01
 """A body that is slower, in m/s and in rad/s, is idle (ODE's own)."""
 IDLE_STEPS = 10
 """So many slow steps in a row disable a body (ODE's own)."""
+BALL_REST_SPEED = 1e-9
+"""A ball that is slower rests [m/s, rad/s]."""
 NEVER = -1e10
 """Reference of a row that has no force."""
 _DEGREES = 180.0 / math.pi
@@ -333,20 +338,24 @@ def begin_step(model: int, data: int, places: Records[Places]) -> None:
 
 @kernel
 def is_at_rest(model: int, data: int, places: Records[Places]) -> bool:
-    """Whether all bodies that are awake are so slow that ODE takes them for idle."""
+    """Whether ODE would disable all bodies that are awake, and nothing was set in motion since."""
     place = places[0]
     bodies, gaps = read_size(model + place.m_nbody), _gaps(model, data, place)
     velocities, joint_of = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_jntadr, bodies)
     kinds = ints(model + place.m_jnt_type, read_size(model + place.m_njnt))
+    for speed in floats(data + place.d_qvel, read_size(model + place.m_nv)):
+        if not abs(speed) <= IDLE_SPEED:  # nor if it is no number
+            return False
     for body in ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)):
         if joint_of[body] < 0:
             continue
         if kinds[joint_of[body]] == FREE_JOINT or kinds[joint_of[body]] == HINGE_JOINT:
-            velocity, spin = _vector(gaps[body].velocity, 0), _vector(gaps[body].spin, 0)
+            if gaps[body].idle < IDLE_STEPS:
+                return False
         else:  # a ball, which hangs on nothing
-            velocity, spin = _vector(velocities, 6 * body + 3), _vector(velocities, 6 * body)
-        if max(_dot(velocity, velocity), _dot(spin, spin)) > IDLE_SPEED**2:
-            return False
+            for i in range(6):
+                if abs(velocities[6 * body + i]) > BALL_REST_SPEED:
+                    return False
     return True
 
 
