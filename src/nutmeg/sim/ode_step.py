@@ -2,9 +2,10 @@
 
     step_as_ode(model._address, data._address, places())   # after mj_step1, before mj_step2
     finish_step(...), begin_step(...)                      # the halves of a whole step: in this order, contacts between
+    is_at_rest(...)                                        # whether ODE would take all bodies for idle
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in seven ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -33,6 +34,9 @@ the bodies with their gaps.
 **Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its
 acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
 is the momentum with which gaps open and close.
+
+**Idle bodies.** ODE takes the velocity from bodies that have been slow for ten steps. Their momentum is taken from the
+forces, and joints that meet their stops slowly come to rest there.
 
 **Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints
 are turned accordingly, after the step, and stops look at the measured angle.
@@ -88,6 +92,12 @@ SURFACE_LAYER = 0.001
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
+IDLE_SPEED = 0.01
+"""A body that is slower, in m/s and in rad/s, is idle (ODE's own)."""
+IDLE_STEPS = 10
+"""So many slow steps in a row disable a body (ODE's own)."""
+BALL_REST_SPEED = 1e-9
+"""A ball that is slower rests [m/s, rad/s]."""
 NEVER = -1e10
 """Reference of a row that has no force."""
 _DEGREES = 180.0 / math.pi
@@ -214,6 +224,8 @@ class Gap:
     """And how far it is turned right by them [rad]."""
     excess: float
     """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
+    idle: float
+    """Steps in a row in which it was slow."""
 
 
 @dataclass
@@ -322,6 +334,29 @@ def begin_step(model: int, data: int, places: Records[Places]) -> None:
     """Does the first half of the next step, so that places and contacts are those of the present state."""
     _first_half(model, data)
     drift_as_ode(model, data, places)
+
+
+@kernel
+def is_at_rest(model: int, data: int, places: Records[Places]) -> bool:
+    """Whether ODE would disable all bodies that are awake, and nothing was set in motion since."""
+    place = places[0]
+    bodies, gaps = read_size(model + place.m_nbody), _gaps(model, data, place)
+    velocities, joint_of = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_jntadr, bodies)
+    kinds = ints(model + place.m_jnt_type, read_size(model + place.m_njnt))
+    for speed in floats(data + place.d_qvel, read_size(model + place.m_nv)):
+        if not abs(speed) <= IDLE_SPEED:  # nor if it is no number
+            return False
+    for body in ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)):
+        if joint_of[body] < 0:
+            continue
+        if kinds[joint_of[body]] == FREE_JOINT or kinds[joint_of[body]] == HINGE_JOINT:
+            if gaps[body].idle < IDLE_STEPS:
+                return False
+        else:  # a ball, which hangs on nothing
+            for i in range(6):
+                if abs(velocities[6 * body + i]) > BALL_REST_SPEED:
+                    return False
+    return True
 
 
 # ---- vectors and quaternions: plain tuples, which cost no memory
@@ -460,6 +495,7 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
             continue  # a ball, which hangs on nothing
         _open_gap(model, data, place, body, before[body], gaps[body])
         _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
+        _stop_idle(gaps[body], h)
         if kinds[joint] == HINGE_JOINT:
             gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
@@ -602,6 +638,21 @@ def _set_lacking(model: int, data: int, place: Places, body: int, before: Before
 
 
 @inlined
+def _stop_idle(gap: Gap, h: float) -> None:
+    """Takes the velocity from a body that has been slow for ten steps: ODE disables it, but its neighbours wake it.
+
+    A joint that meets its stop slowly then comes to rest there, instead of bouncing for ever.
+    """
+    velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
+    gap.idle = gap.idle + 1.0 if max(_dot(velocity, velocity), _dot(spin, spin)) <= IDLE_SPEED**2 else 0.0
+    if gap.idle >= IDLE_STEPS:
+        for i in range(3):
+            gap.acceleration[i] -= velocity[i] / h
+            gap.turning[i] -= spin[i] / h
+            gap.velocity[i] = gap.spin[i] = 0.0
+
+
+@inlined
 def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
     """How much more than a joint's angle ODE measures: the whole angle by which one body is turned from the other."""
     joints = read_size(model + place.m_njnt)
@@ -647,6 +698,8 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
     )
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
+    parents = ints(model + place.m_body_parentid, read_size(model + place.m_nbody))
+    axes = floats(data + place.d_xaxis, 3 * joints)
     at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
     guess[:] = 0.0  # where the solver begins
     for row in range(rows):
@@ -661,10 +714,10 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
                 references[row] = NEVER
                 continue
             at_stop[dof] = side
-            speed, wanted = side * speeds[dof], -STOP_ERP * distance / h
-            if speed < 0.0:
-                wanted = max(wanted, -STOP_BOUNCE * speed)
-            references[row] = (wanted - speed) / h
+            spin = _sum(_vector(gaps[bodies[joint]].spin, 0), -1.0, _vector(gaps[parents[bodies[joint]]].spin, 0))
+            meeting = side * _dot(_vector(axes, 3 * joint), spin)  # with the spins that ODE's bodies have
+            wanted = max(-STOP_ERP * distance / h, -STOP_BOUNCE * meeting)
+            references[row] = (wanted - side * speeds[dof]) / h
     for row in range(rows):
         if kinds[row] != FRICTION_ROW:
             continue
