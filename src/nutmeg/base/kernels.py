@@ -208,7 +208,7 @@ def _digest(function: Callable[..., Any]) -> str:
         one = left.pop()
         parts.add(_of_file(one.__code__.co_filename))
         for name in {name for code in _codes(one.__code__) for name in code.co_names}:
-            found = one.__globals__.get(name)
+            found: Any = one.__globals__.get(name)
             if isinstance(getattr(found, "_cache", None), _Cache) and found.py_func not in seen:
                 seen.add(found.py_func)
                 left.append(found.py_func)

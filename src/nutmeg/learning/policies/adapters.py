@@ -151,7 +151,8 @@ def rsl_rl_env(task: RobotTask, device: str = "cpu") -> Any:  # noqa: ANN401 (a 
         """Robots are stepped on the processor; only the networks are on the device."""
 
         def __init__(self) -> None:
-            self.num_envs, self.num_actions, self.device, self.cfg = task.count, task.actions, device, {}
+            self.num_envs, self.num_actions, self.device = task.count, task.actions, device
+            self.cfg: dict[str, Any] = {}
             self.max_episode_length = 500
             self.episode_length_buf = torch.zeros(task.count, dtype=torch.long, device=device)
 

@@ -112,7 +112,7 @@ def learning_body(scene: Scene, table: RobotTable, legs: frozenset[str]) -> Reco
     place, home = table.angles[table.motor_joints], scene.start[table.angles[table.motor_joints]]
 
     def row(values: Any, kind: type = int) -> Any:  # noqa: ANN401 (numbers of any kind)
-        wide = np.zeros(MAX_MOTORS, kind)
+        wide: Any = np.zeros(MAX_MOTORS, kind)
         wide[: len(values)] = values
         return wide
 

@@ -238,7 +238,7 @@ class Limbs:
     @property
     def max_speed(self) -> Floats:
         """What wishes are cut to with the fastest set of parameters, in the same order, (4,)."""
-        return np.max(self._tops, axis=0) * [*self.pace.share, self.pace.share[0]]
+        return np.asarray(np.max(self._tops, axis=0) * [*self.pace.share, self.pace.share[0]])
 
     def act(self, percept: Percept, legs: Legs, look: Look) -> Floats:
         """Speeds of all joints, (22,) or with toes (24,) [rad/s], in the order of `percept.JOINTS`."""
