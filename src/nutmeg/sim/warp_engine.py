@@ -90,6 +90,7 @@ def device_model(scene: Scene) -> mujoco.MjModel:
         if box and abs(geom.pos[2] + geom.size[2]) < _GROUND_TOLERANCE:
             geom.pos, geom.type, geom.size = [0.0, 0.0, 0.0], mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
     model = spec.compile()
+    model.geom_friction[:] = np.maximum(model.geom_friction, mujoco.mjMINMU)  # MuJoCo does that in each contact itself
     for size in ("nq", "nv", "nu", "na", "nsensordata"):
         if getattr(model, size) != getattr(scene.model, size):
             raise ModelError(
