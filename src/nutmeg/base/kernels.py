@@ -120,8 +120,7 @@ def for_each_world(one: Callable[..., None]) -> ForEachWorld:
 
 def numba_cuda() -> Any:  # noqa: ANN401 (a module)
     """`numba.cuda`, of the package numba-cuda."""
-    if not hasattr(np, "row_stack"):
-        setattr(np, "row_stack", np.vstack)  # noqa: B010 (numba-cuda 0.30 asks for it, numpy 2.5 has it no more)
+    vars(np).setdefault("row_stack", np.vstack)  # numba-cuda 0.30 asks for it, numpy 2.5 has it no more
     from numba import cuda
 
     return cuda

@@ -178,7 +178,9 @@ def judge_robots(
 @kernel
 def is_lying(pose: Floats, height: float) -> bool:
     """Whether a robot with a torso at `pose` (7,), which was at a height [m] at the start, has fallen."""
-    return 1 - 2 * (pose[4] * pose[4] + pose[5] * pose[5]) < FALLEN_COSINE or pose[2] < FALLEN_HEIGHT_SHARE * height
+    upright = 1 - 2 * (pose[4] * pose[4] + pose[5] * pose[5])
+    lying: bool = upright < FALLEN_COSINE or pose[2] < FALLEN_HEIGHT_SHARE * height
+    return lying
 
 
 @kernel
@@ -418,8 +420,9 @@ def _next_bout(
         if not goes_on:
             bouts.whole[4, b] = 1
             drop(g, bouts.lengths[g.trajectory], bouts.lost[b])
-    bouts.present[n] = b if goes_on else bouts.gained.shape[0]
-    return bouts.present[n]
+    present: int = b if goes_on else bouts.gained.shape[0]
+    bouts.present[n] = present
+    return present
 
 
 @for_each_world

@@ -131,7 +131,7 @@ class DeviceCourse:
     def begin(self, bouts: Sequence[Bout], noise: StartNoise) -> int:
         """Puts bouts on the device; returns how many cycles they take at most."""
         self._order = in_turn([bout.trajectory.seconds for bout in bouts], self.count)
-        bouts = [bouts[row] for row in self._order]
+        bouts = [bouts[row] for row in self._order.tolist()]
         sets, course = self._walks(bouts), self._bouts(bouts)
         starts, swing = self._starts(bouts, noise)
         course.whole[2] = swing
@@ -230,6 +230,8 @@ class DeviceCourse:
 
         table, scene = self._table, self.scene
         body = NaoBody(table)
+        legs: Any = body.legs.record
+        motors: Any = motor_records(table, body)
         numbers = CourseNumbers(
             root=table.root,
             root_rate=table.root_rate,
@@ -242,9 +244,9 @@ class DeviceCourse:
         )
         return RobotTables(
             numbers=record_values(numbers),
-            legs=body.legs.record,
+            legs=legs,
             imu=imu_of_robot(table, CONTROL_CYCLE),
-            motors=motor_records(table, body),
+            motors=motors,
             leg_addresses=leg_addresses(table, body),
             command_addresses=np.asarray(table.commands, np.int64),
             rest=np.concatenate([scene.start, scene.commands]),

@@ -38,7 +38,13 @@ def _quantised(value: float, noise: float, step: float) -> float:
 
 @kernel
 def measure_imu(
-    motion: Floats, pose: Floats, noise: Floats, s: ImuSettings, last: Floats, gyro: Floats, acceleration: Floats
+    motion: Floats,
+    pose: Floats,
+    noise: Floats | tuple[float, ...],
+    s: ImuSettings,
+    last: Floats,
+    gyro: Floats,
+    acceleration: Floats,
 ) -> None:
     """Readings of gyro and accelerometer of one simulated robot.
 

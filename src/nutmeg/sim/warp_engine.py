@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Floats, Indices
     from nutmeg.model.scene import Scene
 
 Device = Literal["cpu", "gpu", "warp-cpu"]
@@ -90,6 +90,7 @@ def device_model(scene: Scene) -> mujoco.MjModel:
         if box and abs(geom.pos[2] + geom.size[2]) < _GROUND_TOLERANCE:
             geom.pos, geom.type, geom.size = [0.0, 0.0, 0.0], mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
     model = spec.compile()
+    model.geom_friction[:] = np.maximum(model.geom_friction, mujoco.mjMINMU)  # MuJoCo does that in each contact itself
     for size in ("nq", "nv", "nu", "na", "nsensordata"):
         if getattr(model, size) != getattr(scene.model, size):
             raise ModelError(
@@ -202,7 +203,7 @@ class WarpBatch:
     def step(self, ids: ArrayLike | None = None, nstep: int = 1) -> None:
         """Steps some worlds, or all; the others stay as they are."""
         others = np.ones(self.count, dtype=bool)
-        others[slice(None) if ids is None else ids] = False
+        others[self._rows(ids)] = False
         kept = {name: values[others] for name, values in self._bound.items()} if others.any() else {}
         self.send()
         self.step_on_device(nstep)
@@ -210,6 +211,9 @@ class WarpBatch:
         self.fetch()
         for name, values in kept.items():
             self._bound[name][others] = values
+
+    def _rows(self, ids: ArrayLike | None) -> Indices:
+        return np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
 
     def forward(self, ids: ArrayLike | None = None) -> None:  # noqa: ARG002 (all worlds, which changes nothing)
         """Makes what the engine derives from the state current."""
@@ -221,7 +225,7 @@ class WarpBatch:
     def reset(self, ids: ArrayLike | None = None, stage: int = 0) -> None:  # noqa: ARG002 (as MuJoCo's batch)
         """Puts worlds to the model's own start."""
         rows = np.zeros(self.count, dtype=bool)
-        rows[slice(None) if ids is None else ids] = True
+        rows[self._rows(ids)] = True
         self.send()
         with self._warp.ScopedDevice(self.place):
             self._engine.reset_data(self._there, self.data, self._warp.array(rows, dtype=bool))

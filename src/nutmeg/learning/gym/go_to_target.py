@@ -66,7 +66,8 @@ class Targets(TargetProgress):
         self.update(place)
         arrived, paid = self.reached & ~reached, self.whole - to_go
         nearer = np.where(reached, 0.0, to_go - self.to_go)
-        bonus = target_reward(self.whole - REACHED_DISTANCE, self.total, np.maximum(self.taken, 1)) - paid
+        times = self.total.astype(float), np.maximum(self.taken, 1).astype(float)
+        bonus = target_reward(self.whole - REACHED_DISTANCE, *times) - paid
         gained = np.where(arrived, bonus, nearer)
         gained = np.where(self.stopping, farthest - self.farthest, gained)
         gained -= np.where(fell, FALL_COST * self.targets_left, 0.0)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.motion.legs.nao import NaoLegs
 
+    Vector = tuple[float, float, float]
+
 SQRT_HALF = math.sqrt(0.5)
 MIN_LENGTH = 1e-12
 """Lengths below this are taken for it where they are divided by [m]."""
@@ -58,7 +60,9 @@ def sole_position(joints: Floats, side: int, legs: NaoLegs) -> tuple[float, floa
 
 
 @kernel
-def solve_leg(yaw_pitch: float, side: int, sole: Floats, up: Floats, legs: NaoLegs, joints: Floats) -> bool:
+def solve_leg(
+    yaw_pitch: float, side: int, sole: Floats | Vector, up: Floats | Vector, legs: NaoLegs, joints: Floats
+) -> bool:
     """The joint angles (6,) that bring a sole to a place with a tilt, for a given HipYawPitch.
 
     Args:

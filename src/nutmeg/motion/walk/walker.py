@@ -314,7 +314,8 @@ class Walker:
 
 def leg_addresses(table: RobotTable, body: NaoBody) -> Indices:
     """Where the joints of the left and right leg are in the configuration, (2, 6)."""
-    return table.angles[np.array([[table.joints.index(name) for name in leg] for leg in body.legs.names])]
+    joints = np.array([[table.joints.index(name) for name in leg] for leg in body.legs.names])
+    return np.asarray(table.angles[joints])
 
 
 def motor_records(table: RobotTable, body: NaoBody) -> NDArray[np.void]:
