@@ -364,7 +364,9 @@ def _fall(tracks: Tracks, name: str, row: int) -> _Fall:
     track = tracks.robots[name]
     up = np.flatnonzero(~track.lies[row:])
     end = row + int(up[0]) if len(up) else -1
-    before, was_up = track.heading[row - 1], np.flatnonzero(track.lies[max(row - _MIN_UPRIGHT_CYCLES, 0) : row])
+    was_up = np.flatnonzero(track.lies[max(row - _MIN_UPRIGHT_CYCLES, 0) : row])
+    # A robot that falls while it turns goes on turning in the cycle of the fall, which is no part of getting up.
+    before = track.heading[row - 1] + BEHAVIOURAL_CYCLE * track.speed[row - 1, 2]
     lean = wrap_angle_exactly(float(track.lean[min(row + 2, max(end - 1, row))] - before))
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
     time, turned = math.nan, math.nan
