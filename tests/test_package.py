@@ -117,7 +117,8 @@ for module in pkgutil.walk_packages(nutmeg.__path__, "nutmeg.", onerror=lambda _
     done = run_lean(program, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     names = ("environment", "behavioural_environments", "episodes", "players.learned")
-    assert done.stdout.split() == ["nutmeg.learning.gym", *sorted(f"nutmeg.match.{name}" for name in names)]
+    learning = ["nutmeg.learning.gym", "nutmeg.learning.policies.adapters"]
+    assert done.stdout.split() == [*learning, *sorted(f"nutmeg.match.{name}" for name in names)]
 
 
 def test_without_extras_and_without_posix_a_match_is_played_with_report_and_replay(tmp_path: Path) -> None:

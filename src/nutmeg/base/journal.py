@@ -481,10 +481,10 @@ def resume_command(command: Sequence[str], folder: Path) -> str:
 def command_line(name: str, arguments: DataclassInstance, positional: str = "config") -> list[str]:
     """The command line of a command with these arguments; options with their default are left out.
 
-    The argument `positional` is written without its name.
+    The argument `positional` is written first and without its name.
     """
     words = ["nutmeg", name]
-    for field in dataclasses.fields(arguments):
+    for field in sorted(dataclasses.fields(arguments), key=lambda field: field.name != positional):
         value, option = getattr(arguments, field.name), f"--{field.name.replace('_', '-')}"
         if value == field.default:
             continue

@@ -2,10 +2,9 @@
 
     step_as_ode(model._address, data._address, places())   # after mj_step1, before mj_step2
     finish_step(...), begin_step(...)                      # the halves of a whole step: in this order, contacts between
-    is_at_rest(...)                                        # whether ODE would take all bodies for idle
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in seven ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -34,9 +33,6 @@ the bodies with their gaps.
 **Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its
 acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
 is the momentum with which gaps open and close.
-
-**Idle bodies.** ODE takes the velocity from bodies that have been slow for ten steps. Their momentum is taken from the
-forces, and joints that meet their stops slowly come to rest there.
 
 **Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints
 are turned accordingly, after the step, and stops look at the measured angle.
@@ -90,17 +86,13 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
+STOP_NOISE = 3e-9
+"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9, but in each step ODE's
+joints give way by more than that: joints that rest at a stop do leave it there."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
-IDLE_SPEED = 0.01
-"""A body that is slower, in m/s and in rad/s, is idle (ODE's own)."""
-IDLE_STEPS = 10
-"""So many slow steps in a row disable a body (ODE's own)."""
-BALL_REST_SPEED = 1e-9
-"""A ball that is slower rests [m/s, rad/s]."""
 NEVER = -1e10
 """Reference of a row that has no force."""
-_DEGREES = 180.0 / math.pi
 
 FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
 SPHERE, BOX = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_BOX)
@@ -224,8 +216,6 @@ class Gap:
     """And how far it is turned right by them [rad]."""
     excess: float
     """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
-    idle: float
-    """Steps in a row in which it was slow."""
 
 
 @dataclass
@@ -336,29 +326,6 @@ def begin_step(model: int, data: int, places: Records[Places]) -> None:
     drift_as_ode(model, data, places)
 
 
-@kernel
-def is_at_rest(model: int, data: int, places: Records[Places]) -> bool:
-    """Whether ODE would disable all bodies that are awake, and nothing was set in motion since."""
-    place = places[0]
-    bodies, gaps = read_size(model + place.m_nbody), _gaps(model, data, place)
-    velocities, joint_of = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_jntadr, bodies)
-    kinds = ints(model + place.m_jnt_type, read_size(model + place.m_njnt))
-    for speed in floats(data + place.d_qvel, read_size(model + place.m_nv)):
-        if not abs(speed) <= IDLE_SPEED:  # nor if it is no number
-            return False
-    for body in ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)):
-        if joint_of[body] < 0:
-            continue
-        if kinds[joint_of[body]] == FREE_JOINT or kinds[joint_of[body]] == HINGE_JOINT:
-            if gaps[body].idle < IDLE_STEPS:
-                return False
-        else:  # a ball, which hangs on nothing
-            for i in range(6):
-                if abs(velocities[6 * body + i]) > BALL_REST_SPEED:
-                    return False
-    return True
-
-
 # ---- vectors and quaternions: plain tuples, which cost no memory
 
 Vector = tuple[float, float, float]
@@ -384,6 +351,13 @@ def _sum(a: Vector, share: float, b: Vector) -> Vector:
 @inlined
 def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def _shortness(spin: Vector, h: float) -> float:
+    """The share of a turn by `h` times a spin that ODE's turn lacks: 1 - atan(x) / x, with half the angle x."""
+    x = 0.5 * h * math.sqrt(_dot(spin, spin))
+    return 1.0 - math.atan(x) / x if x > 1e-6 else 0.0
 
 
 @inlined
@@ -495,7 +469,6 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
             continue  # a ball, which hangs on nothing
         _open_gap(model, data, place, body, before[body], gaps[body])
         _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
-        _stop_idle(gaps[body], h)
         if kinds[joint] == HINGE_JOINT:
             gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
@@ -548,7 +521,7 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     axis_there = _rotated(turn, axis)
     spin = _sum(base_spin, speeds[d], axis_there)
     own, of_base = _sum(spin, 1.0, _vector(found.closing, 0)), _sum(base_spin, 1.0, _vector(base.closing, 0))
-    short = speeds[d] - _turned_about(axis_there, speeds[d], (of_base, own), (base, found), h) / h
+    short = _dot(axis_there, own) * _shortness(own, h) - _dot(axis_there, of_base) * _shortness(of_base, h)
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     angles[a] -= h * short
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
@@ -562,29 +535,6 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     _set(found.righted, righted)
     for i in range(4):
         found.turn[i] = turn[i]
-
-
-@inlined
-def _turned_about(
-    axis: Vector, speed: float, spins: tuple[Vector, Vector], bodies: tuple[Before, Before], h: float
-) -> float:
-    """By how much ODE turns a joint in a step [rad]; both bodies are turned on their own, each a little short.
-
-    Each gets the quaternion 1 + h/2 spin, of which one is left out of the other; and the second body is tilted already.
-
-    Args:
-        axis: of the joint, before the step.
-        speed: of the joint [rad/s].
-        spins: of the body on which the joint is, and of the one that it carries [rad/s].
-        bodies: the same two before the step.
-        h: length of the step [s].
-    """
-    one, two = _sum((0.0, 0.0, 0.0), 0.5 * h, spins[0]), _sum((0.0, 0.0, 0.0), 0.5 * h, spins[1])
-    turn = _sum(_sum(two, -1.0, one), -1.0, _cross(one, two))
-    closing = _sum(_vector(bodies[1].closing, 0), -1.0, _vector(bodies[0].closing, 0))
-    tilt = _sum((0.0, 0.0, 0.0), -0.5 * h / WORLD_ERP, closing)  # half of what one is turned away from the other
-    along = 0.5 * h * speed + _dot(axis, _cross(turn, tilt))
-    return 2.0 * math.atan2(along, 1.0 + _dot(one, two) - _dot(turn, tilt))
 
 
 @inlined
@@ -638,21 +588,6 @@ def _set_lacking(model: int, data: int, place: Places, body: int, before: Before
 
 
 @inlined
-def _stop_idle(gap: Gap, h: float) -> None:
-    """Takes the velocity from a body that has been slow for ten steps: ODE disables it, but its neighbours wake it.
-
-    A joint that meets its stop slowly then comes to rest there, instead of bouncing for ever.
-    """
-    velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
-    gap.idle = gap.idle + 1.0 if max(_dot(velocity, velocity), _dot(spin, spin)) <= IDLE_SPEED**2 else 0.0
-    if gap.idle >= IDLE_STEPS:
-        for i in range(3):
-            gap.acceleration[i] -= velocity[i] / h
-            gap.turning[i] -= spin[i] / h
-            gap.velocity[i] = gap.spin[i] = 0.0
-
-
-@inlined
 def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
     """How much more than a joint's angle ODE measures: the whole angle by which one body is turned from the other."""
     joints = read_size(model + place.m_njnt)
@@ -698,8 +633,6 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
     )
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
-    parents = ints(model + place.m_body_parentid, read_size(model + place.m_nbody))
-    axes = floats(data + place.d_xaxis, 3 * joints)
     at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
     guess[:] = 0.0  # where the solver begins
     for row in range(rows):
@@ -707,17 +640,19 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
             joint = ids[row]
-            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's is from before `_drift`
-            distance = side * (angle - _stop(stops[2 * joint + (0 if side > 0.0 else 1)]))
+            angle = (
+                angles[angles_at[joint]] + gaps[bodies[joint]].excess
+            )  # the engine's distance is from before `_drift`
+            distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
             softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
-            if distance > 0.0:
+            if distance > -STOP_NOISE:
                 references[row] = NEVER
                 continue
             at_stop[dof] = side
-            spin = _sum(_vector(gaps[bodies[joint]].spin, 0), -1.0, _vector(gaps[parents[bodies[joint]]].spin, 0))
-            meeting = side * _dot(_vector(axes, 3 * joint), spin)  # with the spins that ODE's bodies have
-            wanted = max(-STOP_ERP * distance / h, -STOP_BOUNCE * meeting)
-            references[row] = (wanted - side * speeds[dof]) / h
+            speed, wanted = side * speeds[dof], -STOP_ERP * distance / h
+            if speed < 0.0:
+                wanted = max(wanted, -STOP_BOUNCE * speed)
+            references[row] = (wanted - speed) / h
     for row in range(rows):
         if kinds[row] != FRICTION_ROW:
             continue
@@ -731,13 +666,6 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         if driven[dof] * at_stop[dof] > 0.0:
             push *= -AWAY_SHARE
         forces[dof] += push
-
-
-@inlined
-def _stop(angle: float) -> float:
-    """Where ODE has a stop [rad], in 32 bits; the model file has the league's whole degrees with six decimals."""
-    whole = round(angle * _DEGREES)
-    return float(np.float32(whole / _DEGREES if abs(angle * _DEGREES - whole) < 1e-3 else angle))
 
 
 @kernel
@@ -763,10 +691,8 @@ def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Record
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
-        # hingeeffector.cpp compares the angle, rounded to 32 bits in degrees, with the stop, rounded in radians.
-        angle = float(np.float32((angles[angles_at[joint]] + gaps[bodies[joint]].excess) * _DEGREES))
-        low, high = _stop(stops[2 * joint]) * _DEGREES, _stop(stops[2 * joint + 1]) * _DEGREES
-        if low < angle < high:
+        angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess
+        if stops[2 * joint] - STOP_NOISE < angle < stops[2 * joint + 1] + STOP_NOISE:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
             limit = 2 * controls[motor]

@@ -558,29 +558,22 @@ class SingleWorld:
         self.qpos: Floats = self.data.qpos
         self.qvel: Floats = self.data.qvel
         self.ctrl: Floats = self.data.ctrl
-        self.moved = True
-        """Whether the state was changed from outside since the engine last looked at it."""
+        self._moved = True
 
     def touch(self) -> None:
         """Marks the state as changed, so that what the engine derives from it is computed again before it is needed."""
-        self.moved = True
+        self._moved = True
 
     def refresh(self) -> None:
         """Makes what the engine derives from the state (places, contacts) current, if the state was changed."""
-        if self.moved:
+        if self._moved:
             mujoco.mj_step1(self.model, self.data)
-            self.moved = False
-
-    def pass_time(self) -> None:
-        """Lets a step's time pass in a world in which nothing moves."""
-        self.data.time += self.model.opt.timestep
-        if self._has_gaps:
-            self.data.userdata[0] = self.data.time  # by which `ode_step` knows that bodies have not moved
+            self._moved = False
 
     def place_bodies(self) -> None:
         """Works out the places of all bodies and geoms alone."""
         mujoco.mj_kinematics(self.model, self.data)
-        self.moved = True
+        self._moved = True
 
     def close_gaps(self, bodies: slice) -> None:
         """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
@@ -593,4 +586,4 @@ class SingleWorld:
         self.data.eq_active[weld] = parked
         # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
         self.data.xfrc_applied[table.body, 0] = 0.0 if parked else -0.0
-        self.moved = True
+        self._moved = True

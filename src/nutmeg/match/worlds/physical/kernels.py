@@ -4,7 +4,6 @@
     step_and_measure(engine, ..., sensors)      # a whole cycle: `step`, then `measure_step`
     step(engine, ..., sensors)                  # motors, the engine's step, and between its halves what touches what
     measure_step(engine, seats, sensors)        # after it: forces, angles, gyroscope, positions, self-collisions
-    rests(engine, seats)                        # whether the next cycle can be left out, as ODE would
 
 Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
 `Sensors` for all that is measured in a cycle. The engine's own numbers are read where they are, by the addresses of its
@@ -32,7 +31,7 @@ from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import Records, record_of
 from nutmeg.match.worlds.seats import BALL_OWNER, DEGREES, SeatRecord, SensorsRecord, is_sound, note_pair, note_touch
 from nutmeg.sim.engine_memory import floats, pointer_to, read_int, read_number, read_size
-from nutmeg.sim.ode_step import Places, begin_step, finish_step, is_at_rest
+from nutmeg.sim.ode_step import Places, begin_step, finish_step
 
 MAX_ROBOT_SPEED = 30.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
@@ -186,17 +185,6 @@ def measure_state(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Senso
         if seats[s].slot >= 0:
             _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
             _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
-
-
-@kernel
-def rests(engine: Engine, seats: Sequence[Seat]) -> bool:
-    """Whether nothing moves, and no drive is told to."""
-    for s in range(len(seats)):
-        if seats[s].slot >= 0:
-            for column in range(len(seats[s].driven)):
-                if seats[s].driven[column] != 0.0 or seats[s].ordered[column] != 0.0:
-                    return False
-    return is_at_rest(engine[0], engine[1], engine[2])
 
 
 # ---- motors
