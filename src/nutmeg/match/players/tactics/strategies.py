@@ -104,6 +104,7 @@ STRATEGIES = {
         dives=True,
         posts=True,
         avoids=True,
+        stands_off=True,
         asks_for_pass=True,
         kick_off_aim=math.radians(62),
         room=0.55,
