@@ -101,7 +101,7 @@ def test_goals_that_are_missed_or_no_longer_missed_are_told_beside_the_list() ->
 
 @pytest.mark.slow
 def test_a_quick_version_runs_at_its_real_scale_and_reaches_its_goals(tmp_path: Path) -> None:
-    """`make experiments`, which CI runs, does this with all of them."""
+    """`make experiments` does this with all of them."""
     listed, experiment = listed_experiments()["naoisis"], load_experiment("naoisis")
     answer = perform(experiment, tmp_path, experiment.Settings(quick=True, seeds=1), goals=listed.goal)
     assert listed.surprises(answer) == []

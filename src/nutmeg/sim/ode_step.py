@@ -344,7 +344,7 @@ def _set(numbers: Floats, vector: Vector) -> None:
 
 @inlined
 def _sum(a: Vector, share: float, b: Vector) -> Vector:
-    """A + share * b."""
+    """The vector a plus `share` times the vector b."""
     return a[0] + share * b[0], a[1] + share * b[1], a[2] + share * b[2]
 
 

@@ -33,7 +33,7 @@ class AsFastAsPossible:
     """Never waits."""
 
     def start(self, now: float) -> None:
-        """Nothing to do."""
+        """Does nothing: this pace never waits."""
 
     def wait(self, now: float) -> bool:  # noqa: ARG002
         """Goes on at once."""

@@ -230,7 +230,7 @@ class SeatedWorld:
 
     @property
     def ball_velocity(self) -> Floats:
-        """(3,) [m/s]."""
+        """The velocity of the ball in the frame of the pitch, (3,) [m/s]."""
         return self._ball_velocity.copy()
 
     def placed_ball(self) -> Floats:

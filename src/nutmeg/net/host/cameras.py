@@ -59,7 +59,7 @@ class CameraFeed(Protocol):
         """The pictures that have come since the last call, the oldest first."""
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the drawing of pictures and frees what it holds."""
 
 
 class NoCameras:

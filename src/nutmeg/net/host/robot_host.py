@@ -273,7 +273,7 @@ class _HostRecording:
             self.left_out += 1
 
     def event(self, time: float, kind: str, **fields: object) -> None:
-        """Takes an event."""
+        """Keeps an event for the recording; `time` is simulated [s]."""
         if not self._closed:
             self._rows.put(lambda: self._trace.event(time, kind, **fields))
 

@@ -260,7 +260,7 @@ class OpenrClient(Closing):
         raise UnknownNameError(f"joint of {self.model.design}", name, self._joints)
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnects from the robot."""
         for sock in self._sockets:
             sock.close()
 

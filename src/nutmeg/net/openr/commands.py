@@ -163,7 +163,7 @@ def read_gains(body: bytes) -> list[tuple[int, Gains]]:
 
 
 def power_packet(*, on: bool, sequence: int = 0) -> bytes:
-    """A POWER packet."""
+    """The bytes of a POWER packet, which switches the motors on or off."""
     return Packet(type=PacketType.POWER, sequence=sequence, body=_NUMBER.pack(int(on))).pack()
 
 

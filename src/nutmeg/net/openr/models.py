@@ -108,7 +108,7 @@ class Primitive:
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
+        """The kind of primitive, such as a joint or a camera."""
         return Kind[self.locator.rpartition("-")[2].partition(":")[0].upper()]
 
     @property

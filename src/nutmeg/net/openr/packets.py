@@ -90,7 +90,7 @@ class Packet:
     body: bytes = b""
 
     def pack(self) -> bytes:
-        """Its bytes."""
+        """The bytes of the packet as they go over the wire."""
         return header(self.type, len(self.body), self.model, self.sequence, self.dropped, self.time) + self.body
 
 

@@ -107,7 +107,7 @@ class Agent(Closing):
         self.send(f"(init (unum {number})(teamname {team}))(syn)".encode("ascii"))
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnects from the server."""
         self._socket.close()
 
     def send(self, message: bytes) -> None:

@@ -132,7 +132,7 @@ class SimsparkReality(Closing):
         self._truth = _Truth()
 
     def close(self) -> None:
-        """Disconnects."""
+        """Disconnects from the server."""
         if self._agent is not None:
             self._agent.close()
         if self._monitor is not None:

@@ -311,7 +311,7 @@ class MatchWorld(SeatedWorld):
         world.refresh()
 
     def step(self) -> None:
-        """One cycle."""
+        """Plays one control cycle of 20 ms."""
         self.step_ahead()
         self._is_ahead = False
         self.ground.seats["driven"] = self.ground.seats["ordered"]
