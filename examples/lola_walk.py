@@ -16,57 +16,29 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.constants import GRAVITY
-from nutmeg.base.errors import UnknownNameError
-from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import ReportedRobot
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.motion.walk.walker import Walker
 from nutmeg.net.lola.client import LolaClient, Senses
 from nutmeg.net.lola.packets import HANDS, JOINTS, PERIOD
 
 GREEN, BLUE = (0.0, 1.0, 0.0), (0.0, 0.2, 1.0)
-ROBOT, NAME = "nao-v6", "self"
+ROBOT = "nao-v6"
 FALLEN = 0.9
 """A torso that leans more than this lies [rad]."""
 
 
-class ReportedBody:
-    """One Nao of which nothing is known but its sensors; the `Bodies` of a walker, with position drives."""
-
-    count = 1
+class ReportedNao(ReportedRobot):
+    """One Nao of which nothing is known but its sensors."""
 
     def __init__(self) -> None:
-        placement = Placement(robot=ROBOT, name=NAME)
-        self.scene = assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
-        self.table = self.scene.robot(NAME)
-        self.qpos: Floats = self.scene.start[None].copy()
-        """(1, nq): the joints as the robot reports them."""
-        self.gyro: Floats = np.zeros((1, 3))
-        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
-        self.up: Floats = np.array([[0.0, 0.0, 1.0]])
-        self._command: Floats = np.zeros((1, len(self.table.motors)))
+        super().__init__(ROBOT)
         joints = [name for name in JOINTS if name not in HANDS]
         self._places = np.array([JOINTS.index(name) for name in joints])
         self._addresses = self.table.angles[[self.table.joints.index(name) for name in joints]]
         self._follower = self.table.angles[self.table.joints.index("RHipYawPitch")]
-
-    def robot(self, name: str) -> ReportedBody:
-        """The robot itself."""
-        if name != NAME:
-            raise UnknownNameError("robot", name, [NAME])
-        return self
-
-    @property
-    def command(self) -> Floats:
-        """Targets of the motors, (1, motors) [rad]."""
-        return self._command
-
-    @command.setter
-    def command(self, values: ArrayLike) -> None:
-        self._command[:] = values
 
     def feel(self, senses: Senses) -> None:
         """Takes in a packet."""
@@ -84,11 +56,11 @@ class WalkingNao:
     """
 
     def __init__(self, client: LolaClient, walk: str = ROBOT) -> None:
-        self._client, self._body = client, ReportedBody()
+        self._client, self._body = client, ReportedNao()
         settings = read_walk(walk).for_robot(ROBOT).walk
         self._body.feel(client.sense())
         client.send()
-        self._walker = Walker(self._body, NAME, [settings], period=PERIOD)
+        self._walker = Walker(self._body, self._body.name, [settings], period=PERIOD)
         self.wanted: Floats = self._walker.wanted[0]
         """Wanted velocity, (3,) [m/s, m/s, rad/s], live."""
 

@@ -9,6 +9,8 @@ Walks, get-ups and the other motions move robots through the protocol `Bodies`. 
     walker.sample(time)
     body.command                            # (1, motors) rad/s, to be sent
 
+`ReportedRobot` is the same for position drives: what it reports is written into its arrays.
+
 A command may act some cycles later (`delay`). Joint angles are therefore carried forward by the speeds that are on
 their way, as velocity drives follow them closely: motions see the joints as they will be when their command begins to
 act.
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 
 ROBOT_NAME = "self"
-"""What an `OnboardRobot` is called in its scene."""
+"""What a `ReportedRobot` is called in its scene."""
 
 
 class MovedRobot(Protocol):
@@ -90,8 +92,46 @@ class SensingRobot(Protocol):
     """Upward direction in the torso's frame at rest, (N, 3)."""
 
 
-class OnboardRobot:
-    """One robot with velocity drives that reports what it senses; it is its own `Bodies`.
+class ReportedRobot:
+    """One robot of which only what it reports is known, such as one on the network; it is its own `Bodies`.
+
+    Whoever hears of it writes into `qpos`, `gyro` and `felt`.
+
+    Args:
+        robot: a robot that comes with Nutmeg.
+        kind: its type.
+    """
+
+    count = 1
+
+    def __init__(self, robot: str, kind: str = "") -> None:
+        self.scene, self.name = _scene(robot, kind), ROBOT_NAME
+        self.table: RobotTable = self.scene.robot(ROBOT_NAME)
+        self.qpos: Floats = self.scene.start[None].copy()
+        """(1, nq): the joints as the robot reports them."""
+        self.gyro: Floats = np.zeros((1, 3))
+        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
+        self.up: Floats = np.array([[0.0, 0.0, 1.0]])
+        self._command: Floats = np.zeros((1, len(self.table.motors)))
+
+    def robot(self, name: str) -> Self:
+        """The robot itself."""
+        if name != ROBOT_NAME:
+            raise UnknownNameError("robot", name, [ROBOT_NAME])
+        return self
+
+    @property
+    def command(self) -> Floats:
+        """What its motors are to do, (1, motors) [rad, or rad/s for velocity drives]."""
+        return self._command
+
+    @command.setter
+    def command(self, values: ArrayLike) -> None:
+        self._command[:] = values
+
+
+class OnboardRobot(ReportedRobot):
+    """One robot with velocity drives that reports what it senses.
 
     Args:
         robot: a robot that comes with Nutmeg.
@@ -100,33 +140,19 @@ class OnboardRobot:
         period: of a cycle [s].
     """
 
-    count = 1
-
     def __init__(self, robot: str, kind: str = "", *, delay: int = 0, period: float = 0.02) -> None:
         if delay < 0:
             raise UsageError(f"the delay of a body's drives is {delay} cycles; allowed is 0 or more.")
-        self.scene, self.name = _scene(robot, kind), ROBOT_NAME
-        self.table = self.scene.robot(ROBOT_NAME)
+        super().__init__(robot, kind)
         strange = [drive for drive in self.table.drives if drive != "velocity"]
         if strange:
             raise UsageError(f"{robot} has {strange[0]} drives; an onboard robot needs velocity drives.")
-        self.qpos: Floats = self.scene.start[None].copy()
-        """(1, nq): the joints as they will be when a command begins to act."""
-        self.gyro: Floats = np.zeros((1, 3))
-        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
-        self.up: Floats = np.array([[0.0, 0.0, 1.0]])
         self._addresses = self.table.angles[self.table.motor_joints]
         self._limits = self.table.limits[self.table.motor_joints]
         self.top_speeds: Floats = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
         """How fast the drives can turn, (motors,) [rad/s]."""
         self._period = period
         self._commands = np.zeros((delay + 1, len(self.table.motors)))
-
-    def robot(self, name: str) -> OnboardRobot:
-        """The robot itself."""
-        if name != ROBOT_NAME:
-            raise UnknownNameError("robot", name, [ROBOT_NAME])
-        return self
 
     @property
     def motors(self) -> tuple[str, ...]:
@@ -148,7 +174,10 @@ class OnboardRobot:
         np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._commands[:1])
 
     def feel(self, angles: Floats, gyro: Floats, felt: Floats) -> None:
-        """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left."""
+        """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left.
+
+        Angles in `qpos` are those that joints will have when a command begins to act.
+        """
         ahead = angles + self._period * self._commands[:-1].sum(axis=0)
         self.qpos[0, self._addresses] = np.minimum(np.maximum(ahead, self._limits[:, 0]), self._limits[:, 1])
         self.gyro[0], self.felt[0] = gyro, felt

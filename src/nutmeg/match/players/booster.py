@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Protocol
 import mujoco
 import numpy as np
 
-from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.records import new_records
 from nutmeg.match.players.deciding_player import league_abilities
@@ -43,14 +42,11 @@ from nutmeg.match.worlds.mj.world import HEAD_PLACES
 from nutmeg.model.actuation.drives import drive_of_each_joint
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
-from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.motion.bodies import ROBOT_NAME
+from nutmeg.motion.bodies import ROBOT_NAME, ReportedRobot
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from nutmeg.base.arrays import Floats
     from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Abilities
@@ -84,54 +80,28 @@ class BoosterWalker(Protocol):
         """One cycle: reads what the body senses, writes its command."""
 
 
-class BoosterBody:
+class BoosterBody(ReportedRobot):
     """One T1 or K1 that reports what it senses over the league's protocol; a `motion.bodies.Bodies` of one robot.
 
     Args:
         robot: `t1` or `k1`.
     """
 
-    count = 1
-
     def __init__(self, robot: str = "t1") -> None:
         if robot not in ROBOTS:
             raise UnknownNameError("robot of this league", robot, ROBOTS)
-        self.name, self.kind = ROBOT_NAME, robot
-        placement = Placement(robot=robot, name=ROBOT_NAME)
-        self.scene = assemble(SceneSettings(field="none", ball="none", robots=(placement,), visuals=False))
-        self.table = self.scene.robot(ROBOT_NAME)
-        self.qpos: Floats = self.scene.start[None].copy()
-        """(1, nq): joints and true pose of the last percept."""
-        self.gyro, self.felt = np.zeros((1, 3)), np.array([[0.0, 0.0, GRAVITY]])
-        """Angular velocity [rad/s] and what the accelerometer measures [m/s^2], (1, 3) each."""
-        self.up = np.array([[0.0, 0.0, 1.0]])
-        """Upward direction in the torso's frame, (1, 3)."""
+        super().__init__(robot)
+        self.kind = robot
         drives = drive_of_each_joint(self.table.settings, dict.fromkeys(self.table.joints))
         self._gains = np.array([[drives[name].stiffness, drives[name].damping] for name in self.table.motors])
-        self._command = np.zeros((1, len(self.table.motors)))
         self._data = mujoco.MjData(self.scene.model)
         self._head = int(self.scene.model.body(f"{ROBOT_NAME}/Head").id)
-
-    def robot(self, name: str) -> BoosterBody:
-        """The robot itself."""
-        if name != ROBOT_NAME:
-            raise UnknownNameError("robot", name, [ROBOT_NAME])
-        return self
-
-    @property
-    def command(self) -> Floats:
-        """Targets of the motors, (1, motors) [rad]."""
-        return self._command
-
-    @command.setter
-    def command(self, values: ArrayLike) -> None:
-        self._command = np.array(values, float).reshape(1, -1)
 
     def hold(self) -> None:
         """Commands the way to the pose in which the server puts robots, all angles zero: in it, they stand."""
         angles = self.qpos[:, self.table.angles[self.table.motor_joints]]
         last = angles if np.abs(self._command - angles).max() > _MAX_LAG else self._command
-        self._command = last - np.clip(last, -_HOLD_STEP, _HOLD_STEP)
+        self.command = last - np.clip(last, -_HOLD_STEP, _HOLD_STEP)
 
     def feel(self, percept: Percept) -> None:
         """Takes in what a percept says of the own body."""
