@@ -45,7 +45,7 @@ def test_a_nao_walks_ahead_and_stays_on_its_feet(serving: Serving, example: Modu
 
 def test_names_that_do_not_exist_and_walks_of_other_robots_are_refused(nao: Any, example: ModuleType) -> None:
     with pytest.raises(UnknownNameError, match="robot"):
-        example.ReportedBody().robot("somebody")
+        example.ReportedNao().robot("somebody")
     with LolaClient.connect(nao.path()) as client:
         client.sense()
         with pytest.raises(UnknownNameError, match="HeadYaw"):
