@@ -8,11 +8,12 @@ from nutmeg.bench import matches
 
 
 @pytest.mark.slow
-def test_a_short_benchmark_tells_speed_joins_and_memory() -> None:
-    rows = matches.server_speed(1, 0.2)
+@pytest.mark.parametrize(("league", "peer"), [("spark", "rcssserver3d 138"), ("mj", "rcssservermj 21.9")])
+def test_a_short_benchmark_tells_the_speed_of_a_server_beside_the_league_s_own(league: str, peer: str) -> None:
+    rows = matches.server_speed(league, 1, 0.2)
     assert [row.unit for row in rows] == ["x real time"]
     assert rows[0].value > 0
-    assert "rcssserver3d 138" in rows[0].peer
+    assert peer in rows[0].peer
 
 
 @pytest.mark.slow

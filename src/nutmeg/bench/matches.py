@@ -1,6 +1,6 @@
-"""How fast the SimSpark server is with agents on real sockets, how long a join holds it up, and what memory it takes.
+"""How fast the match servers are with agents on real sockets, how long a join holds it up, and what memory it takes.
 
-    for row in server_speed(22, seconds=5.0):
+    for row in server_speed("spark", 22, seconds=5.0):
         print(row.sentence())
 
 Agents are trivial and all in one process (`play_crowd` of `net.simspark.agent`): they answer every percept with all
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +40,43 @@ from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.model.ball import load_ball
-from nutmeg.net.simspark.agent import play_crowd
+from nutmeg.net.simspark.agent import CrowdLines, play_crowd, spark_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from multiprocessing.connection import Connection
 
     from nutmeg.match.game import Game
+    from nutmeg.match.mj_game import MjGame
     from nutmeg.net.simspark.server import Server
 
 
-PEERS = {1: (138.0, 21.9), 11: (10.9, 2.0), 22: (3.8, 0.91)}
-"""Times real time of rcssserver3d and rcssservermj, by number of robots (shared notes on protocols, section 2)."""
-GOALS = {1: 150.0, 11: 20.0, 22: 8.0}
+@dataclass(frozen=True, kw_only=True)
+class _League:
+    """A server that is measured, and the league's own beside it."""
+
+    name: str
+    peer: str
+    peers: Mapping[int, float]
+    """Times real time of the league's own server, by number of robots (shared notes on protocols, section 2)."""
+    goals: Mapping[int, float]
+    """Promised times real time."""
+
+
+LEAGUES = {
+    "spark": _League(
+        name="server",
+        peer="rcssserver3d",
+        peers={1: 138.0, 11: 10.9, 22: 3.8},
+        goals={1: 150.0, 11: 20.0, 22: 8.0},
+    ),
+    "mj": _League(
+        name="server mj",
+        peer="rcssservermj",
+        peers={1: 21.9, 11: 2.0, 22: 0.91},
+        goals={1: 80.0, 11: 10.0, 22: 5.0},
+    ),
+}
 CROWD_SPEED = 0.01
 """Of all motors of robots that move [rad/s]."""
 MEMORY_SAMPLES = 30
@@ -68,32 +93,23 @@ JOIN_TIMEOUT = 120.0
 """For all agents to have joined [s]."""
 
 
-def server_speed(robots: int, seconds: float, *, at_rest: bool = False) -> list[Row]:
+def server_speed(league: str, robots: int, seconds: float, *, at_rest: bool = False) -> list[Row]:
     """Times real time with so many robots, and the longest that a join held up the game."""
-    found = in_process(_play, robots, seconds, 0.0 if at_rest else CROWD_SPEED)
-    (ode, mj), times = PEERS[robots], found["cycles"] * CONTROL_CYCLE / found["wall"]
-    busy = found["processor"] / found["cycles"]
+    found, server = in_process(_play, league, robots, seconds, 0.0 if at_rest else CROWD_SPEED), LEAGUES[league]
+    times, busy = found["cycles"] * CONTROL_CYCLE / found["wall"], found["processor"] / found["cycles"]
     rows = [
         Row(
-            name=f"server, {robots} robot{'s' * (robots > 1)}{' at rest' * at_rest}",
+            name=f"{server.name}, {robots} robot{'s' * (robots > 1)}{' at rest' * at_rest}",
             value=times,
             unit="x real time",
-            peer=f"rcssserver3d {ode:g}, rcssservermj {mj:g}; {1e3 * busy:.2f} ms a cycle",
-            ratio=times / ode,
-            least=GOALS[robots],
+            peer=f"{server.peer} {server.peers[robots]:g}; {1e3 * busy:.2f} ms a cycle",
+            ratio=times / server.peers[robots],
+            least=server.goals[robots],
         )
     ]
     if robots > 1:
-        longest = 1e3 * found["join"]
-        rows.append(
-            Row(
-                name=f"server, longest of {robots} joins",
-                value=longest,
-                unit="ms",
-                peer="rcssservermj about 1000",
-                below=JOIN_MS,
-            )
-        )
+        name, longest = f"{server.name}, longest of {robots} joins", 1e3 * found["join"]
+        rows.append(Row(name=name, value=longest, unit="ms", peer="rcssservermj about 1000", below=JOIN_MS))
     return rows
 
 
@@ -123,7 +139,7 @@ def _memory(seconds: float, *options: str) -> list[float]:
     """Resident memory of a server with a crowd over some seconds [MB]; it is ended with SIGTERM."""
     command = [sys.executable, "-m", "nutmeg", "serve", "--sync", "--no-view", "--agent-port", "0"]
     command += ["--monitor-port", "0", "--seats", "22", *options]
-    with _started(command) as (server, port), _crowd(port, 22, CROWD_SPEED):
+    with _started(command) as (server, port), _crowd(port, 22, spark_lines(CROWD_SPEED)):
         start, found = time.monotonic(), [resident_bytes(server) / 1e6]
         while time.monotonic() < start + seconds:
             time.sleep(seconds / MEMORY_SAMPLES)
@@ -152,11 +168,9 @@ def _started(command: list[str]) -> Iterator[tuple[int, int]]:
 
 
 @contextlib.contextmanager
-def _crowd(port: int, robots: int, speed: float) -> Iterator[None]:
+def _crowd(port: int, robots: int, lines: CrowdLines) -> Iterator[None]:
     """Agents in a process of their own, which ends with the block or with the server."""
-    crowd = multiprocessing.get_context("spawn").Process(
-        target=play_crowd, args=("127.0.0.1", port, robots, None, speed)
-    )
+    crowd = multiprocessing.get_context("spawn").Process(target=play_crowd, args=("127.0.0.1", port, robots, lines))
     crowd.start()
     try:
         yield
@@ -165,18 +179,25 @@ def _crowd(port: int, robots: int, speed: float) -> Iterator[None]:
         crowd.join()
 
 
-def _play(answer: Connection, robots: int, seconds: float, speed: float) -> None:
+def _play(answer: Connection, league: str, robots: int, seconds: float, speed: float) -> None:
     """Serves a crowd for a while and sends back what it took; in a process of its own."""
     from nutmeg.match.game import Game
-    from nutmeg.match.rules.book import load_rules
-    from nutmeg.net.simspark.server import Server, ServerSettings
+    from nutmeg.match.mj_game import MjGame
+    from nutmeg.net.mj.server import MJ
+    from nutmeg.net.simspark.server import SIMSPARK, Server, ServerSettings
 
-    game = Game(load_rules("sim3d").with_match(automatic_kick_off=True), seed=1, seats=robots)
+    game: Game | MjGame
+    if league == "mj":
+        rules, protocol, lines = load_rules("fifa"), MJ, _mj_lines("t1")
+        game = MjGame(rules.with_match(automatic_kick_off=True), seed=1, seats={"t1": robots}, field="fifa")
+    else:
+        rules, protocol, lines = load_rules("sim3d"), SIMSPARK, spark_lines(speed)
+        game = Game(rules.with_match(automatic_kick_off=True), seed=1, seats=robots)
     joins = _timed_joins(game)
     with (
         game,
-        Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server,
-        _crowd(server.agent_port, robots, speed),
+        Server(game, ServerSettings(agent_port=0, monitor_port=0, pace="sync"), protocol=protocol) as server,
+        _crowd(server.agent_port, robots, lines),
     ):
         give_back_memory()  # as `nutmeg serve` does
         _await_all(server, robots)
@@ -184,7 +205,18 @@ def _play(answer: Connection, robots: int, seconds: float, speed: float) -> None
     answer.send(found | {"join": max(joins)})
 
 
-def _timed_joins(game: Game) -> list[float]:
+def _mj_lines(robot: str) -> CrowdLines:
+    """Lines of robots that hold the pose in which they are put, with the gains of their file."""
+    from nutmeg.match.players.booster import BoosterBody
+    from nutmeg.match.worlds.mj.percept import Action
+    from nutmeg.net.mj.agent import action_message
+
+    answer = action_message(Action(motors=BoosterBody(robot).motors()), robot)
+    entry = f"(init {robot.upper()} {{team}} {{number}})"
+    return CrowdLines(first=entry, second=answer.decode("ascii"), answer=answer)
+
+
+def _timed_joins(game: Game | MjGame) -> list[float]:
     """Times every join of a game, s; the list fills as players come."""
     times: list[float] = []
     enter = game.enter

@@ -28,7 +28,7 @@ class Arguments(JsonOption):
     only: str = ""
     """Run only the benchmarks whose name contains this."""
     server: bool = False
-    """Run only the benchmarks of the SimSpark server."""
+    """Run only the benchmarks of the match servers."""
     seconds: float = 1.0
     """How long each turn of a speed measurement lasts."""
     device: Literal["cpu", "gpu"] = "cpu"

@@ -18,7 +18,7 @@ from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
 from nutmeg.net.agents import AgentLimits
-from nutmeg.net.simspark.agent import Agent, play_crowd
+from nutmeg.net.simspark.agent import Agent, play_crowd, spark_lines
 from nutmeg.net.simspark.server import Server, ServerSettings
 
 Serve = Callable[..., Any]
@@ -197,7 +197,7 @@ def test_a_player_of_ours_plays_over_the_socket(serve: Serve, game: Any) -> None
 
 def test_a_crowd_of_two_teams_plays_in_step(serve: Serve, game: Any) -> None:
     served = serve(pace="sync")
-    assert play_crowd("127.0.0.1", served.server.agent_port, 22, percepts=10) >= 220
+    assert play_crowd("127.0.0.1", served.server.agent_port, 22, spark_lines(), percepts=10) >= 220
     assert set(game.team_names) == {"Extras", "Others"}
     assert served.texts("problem") == []
     assert len(served.texts("joined")) == 22

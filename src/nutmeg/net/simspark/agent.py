@@ -288,10 +288,31 @@ class _Extra:
     percepts: int = 0
 
 
-def play_crowd(host: str, port: int, count: int, percepts: int | None = None, speed: float = 0.01) -> int:
+@dataclass(frozen=True, kw_only=True)
+class CrowdLines:
+    """What the agents of a crowd say; `{team}` and `{number}` stand for their own."""
+
+    first: str
+    """As soon as they are connected."""
+    second: str
+    """In answer to the first percept."""
+    answer: bytes
+    """In answer to all others, without the length before it."""
+
+
+def spark_lines(speed: float = 0.01) -> CrowdLines:
+    """Lines of Nao robots that turn all their motors at a speed [rad/s]; with 0 they stand, otherwise they fall."""
+    return CrowdLines(
+        first="(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)",
+        second="(init (unum {number})(teamname {team}))(syn)",
+        answer=action_message(Action(speeds=np.full(WITHOUT_TOES, speed))),
+    )
+
+
+def play_crowd(host: str, port: int, count: int, lines: CrowdLines, percepts: int | None = None) -> int:
     """Plays with many trivial agents in one process, to find out how fast a server is.
 
-    Each agent answers every percept with all its motors. The agents read nothing of a percept but its length, and stay
+    Each agent answers every percept with the same line. The agents read nothing of a percept but its length, and stay
     awake while the server is quick (`net.loop`), so that the server is what is measured. The first eleven are one team,
     the others the second.
 
@@ -299,15 +320,15 @@ def play_crowd(host: str, port: int, count: int, percepts: int | None = None, sp
         host: address of the server.
         port: its port for agents.
         count: how many agents.
+        lines: what they say.
         percepts: ends when each agent has had so many; when the server ends the connections if None.
-        speed: of all motors [rad/s]; with 0 the robots stand, otherwise they fall in the end.
 
     Returns:
         the number of percepts of all agents together.
     """
-    answer = framed(action_message(Action(speeds=np.full(WITHOUT_TOES, speed))))
+    answer = framed(lines.answer)
     with AwakeSelector() as selector:
-        extras = [_connect(host, port, index) for index in range(count)]
+        extras = [_connect(host, port, index, lines) for index in range(count)]
         for extra in extras:
             selector.register(extra.socket, selectors.EVENT_READ, extra)
         try:
@@ -321,13 +342,13 @@ def play_crowd(host: str, port: int, count: int, percepts: int | None = None, sp
     return sum(extra.percepts for extra in extras)
 
 
-def _connect(host: str, port: int, index: int) -> _Extra:
+def _connect(host: str, port: int, index: int, lines: CrowdLines) -> _Extra:
     sock = socket.create_connection((host, port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.sendall(framed(b"(scene rsg/agent/nao/nao_hetero.rsg 0)(syn)"))
-    team = "Extras" if index < MAX_PLAYERS else "Others"
-    entry = f"(init (unum {index % MAX_PLAYERS + 1})(teamname {team}))(syn)"
-    return _Extra(socket=sock, entry=framed(entry.encode("ascii")))
+    who = {"team": "Extras" if index < MAX_PLAYERS else "Others", "number": index % MAX_PLAYERS + 1}
+    first, second = (framed(line.format(**who).encode("ascii")) for line in (lines.first, lines.second))
+    sock.sendall(first)
+    return _Extra(socket=sock, entry=second)
 
 
 def _turn(extra: _Extra, answer: bytes) -> bool:
