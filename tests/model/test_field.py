@@ -12,7 +12,7 @@ from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.model.ball import add_ball, ball_names, load_ball
 from nutmeg.model.field import FIELDS_FOLDER, add_field, field_names, load_field
 
-PITCHES = ["spl2011", "spl2025", "sim3d", "sim3d-21x14", "sim3d-12x8", "fifa", "fifa7vs7"]
+PITCHES = ["spl2011", "spl2025", "sim3d", "sim3d-21x14", "sim3d-12x8", "fifa", "fifa7vs7", "hl-adult", "hl-kid"]
 
 
 def scene(name: str, *, step: float = 0.005, visuals: bool = False) -> mujoco.MjModel:
@@ -110,7 +110,8 @@ def test_a_shot_of_eight_metres_a_second_stays_in_the_net(name: str, step: float
             assert track[:, 0].max() < line + depth + field.goal.net_thickness / 2
             inside = in_goal[in_goal[:, 0] > line + field.goal.post_offset + 0.05]
             assert np.abs(inside[:, 1]).max() < half + field.goal.net_thickness / 2
-            assert track[:, 2].max() < field.goal.height + field.goal.net_thickness / 2
+            behind = in_goal[in_goal[:, 0] > line]  # one that bounces out under the bar may rise again before the goal
+            assert behind[:, 2].max() < field.goal.height + field.goal.net_thickness / 2
             assert track[-1, 0] > line - 1.0
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nutmeg.net.game_controller import GameController
     from nutmeg.view.terminal import Terminal
 
-FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa"}
+FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa", "humanoid": "hl-adult"}
 """Fields of the rule books."""
 
 
@@ -42,9 +42,9 @@ class Arguments(MatchOptions, ControllerOptions):
     monitor_port: Port = 60001
     """TCP port for monitors and trainers; 0 takes a free one."""
     rules: str = "ssim26"
-    """The rule book: ssim26 (seven a side), fifa (eleven), or a TOML file of your own."""
+    """The rule book: ssim26 (seven a side), fifa (eleven), humanoid (four), or a TOML file of your own."""
     field: str = ""
-    """The pitch: fifa7vs7, fifa or a TOML file; the rule book's own if left out."""
+    """The pitch: fifa7vs7, fifa, hl-adult, hl-kid or a TOML file; the rule book's own if left out."""
     seats: Annotated[int, Bounds(0, 22)] | None = None
     """T1 robots that can play at once; as many as both teams have if left out. Each costs 16 us a cycle, parked or
     not."""

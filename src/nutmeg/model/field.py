@@ -76,6 +76,8 @@ class GoalSettings:
     """Distance of the posts' centres behind the middle of the goal line [m]."""
     net_thickness: float = 0.15
     """Thickness of the colliding net, outwards [m]."""
+    net_friction: float = 0.8
+    """Sliding coefficient of the net: a large one lets a ball that rolls into it at 7 m/s climb out again."""
     left_colour: Colour
     """Posts and crossbar of the goal at negative x."""
     right_colour: Colour
@@ -391,7 +393,7 @@ def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
             type=mujoco.mjtGeom.mjGEOM_BOX,
             pos=centre,
             size=size,
-            friction=[0.8, 0.005, 0.001],
+            friction=[goal.net_friction, 0.005, 0.001],
             solref=list(NET_SOLREF),
             solimp=[0.95, 0.99, 0.001, 0.5, 2],
             priority=GOAL_PRIORITY,

@@ -60,6 +60,14 @@ def test_the_book_of_2025_is_played_on_its_field_with_the_game_controller_s_numb
     assert (book.restarts.drop_ball_time, book.shoot_out.kick_time, book.shoot_out.rounds) == (30, 30, 3)
 
 
+def test_the_humanoid_league_s_book_is_played_on_its_pitch_for_adults_and_on_that_for_kids() -> None:
+    book, adults, kids = load_rules("humanoid"), load_field("hl-adult"), load_field("hl-kid")
+    assert pitch_of(adults, load_ball(adults.ball)) == book.pitch
+    assert (book.match.half_length, book.fouls.removal_time, book.restarts.distance) == (600, 30, 1.5)
+    small = book.on(pitch_of(kids, load_ball(kids.ball))).pitch
+    assert (small.length, small.goal_width, small.goal_height, small.ball_radius) == (9, 2.6, 1.2, 0.07)
+
+
 def test_the_league_of_simulated_robots_has_none_of_the_other_league_s_rules(rules: Rules) -> None:
     fouls = rules.fouls
     assert [fouls.pushing.on, fouls.inactive.on, rules.outs.put_back, rules.formation.on] == [False] * 4
