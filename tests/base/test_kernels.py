@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 from nutmeg.base.kernels import _Files
@@ -108,8 +109,10 @@ print(*heights.tolist(), sum(fall._loop.stats.cache_hits.values()))
 
 
 def test_a_function_for_one_world_runs_over_all_of_them_and_is_kept_until_it_changes(tmp_path: Path) -> None:
+    mark = f"# {uuid.uuid4()}"  # machine code of an earlier run of this test is kept, too
+
     def found(factor: int) -> list[float]:
-        (tmp_path / "worlds.py").write_text(WORLDS.format(factor))
+        (tmp_path / "worlds.py").write_text(WORLDS.format(factor) + mark)
         command = [sys.executable, "-B", "worlds.py"]
         ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return [float(word) for word in ran.stdout.split()]

@@ -6,7 +6,7 @@ import ctypes
 import dataclasses
 import gc
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -68,10 +68,13 @@ PRINTED = dataclasses.replace(PLAIN, printed=True)
 
 
 @pytest.fixture(autouse=True)
-def _no_callback_is_left() -> Iterator[None]:
-    yield
+def before() -> Iterator[object]:
+    """The control callback of worlds that earlier tests keep, if any; it is the same when a test has ended."""
     gc.collect()
-    assert mujoco.get_mjcb_control() is None
+    before = mujoco.get_mjcb_control()
+    yield before
+    gc.collect()
+    assert mujoco.get_mjcb_control() is before
 
 
 @pytest.fixture
@@ -251,7 +254,7 @@ def test_results_are_the_same_to_the_last_bit_at_any_number_of_threads_and_in_on
     assert np.abs(states[0] - states[0][0]).max() > 0.01
 
 
-def test_worlds_without_such_motors_are_untouched_by_worlds_with_them() -> None:
+def test_worlds_without_such_motors_are_untouched_by_worlds_with_them(before: object) -> None:
     def run() -> Floats:
         worlds = Worlds(nao("motoflex"))
         worlds.step(100)
@@ -270,7 +273,7 @@ def test_worlds_without_such_motors_are_untouched_by_worlds_with_them() -> None:
     other.step(10)
     del other
     gc.collect()
-    assert mujoco.get_mjcb_control() is None
+    assert mujoco.get_mjcb_control() is before
 
 
 def test_a_stranger_with_user_dynamics_and_user_data_is_left_alone() -> None:
@@ -286,7 +289,7 @@ def test_a_stranger_with_user_dynamics_and_user_data_is_left_alone() -> None:
     assert printed.has_callback
 
 
-def test_someone_elses_callback_is_neither_replaced_nor_overlooked() -> None:
+def test_someone_elses_callback_is_neither_replaced_nor_overlooked(before: Any) -> None:
     scene = nao()
     other = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda _model, _data: None)
     mujoco.set_mjcb_control(other)
@@ -295,11 +298,14 @@ def test_someone_elses_callback_is_neither_replaced_nor_overlooked() -> None:
             Worlds(scene)
         assert mujoco.get_mjcb_control() is other
     finally:
-        mujoco.set_mjcb_control(None)
+        mujoco.set_mjcb_control(before)
     worlds = Worlds(scene)
-    mujoco.set_mjcb_control(None)
-    with pytest.raises(SimulationError, match="set_mjcb_control was called"):
-        worlds.step()
+    try:
+        mujoco.set_mjcb_control(None)
+        with pytest.raises(SimulationError, match="set_mjcb_control was called"):
+            worlds.step()
+    finally:
+        mujoco.set_mjcb_control(before)
 
 
 def test_worlds_may_differ_in_the_numbers_of_their_motors(bench: Callable[[Actuation], Scene]) -> None:
