@@ -13,7 +13,7 @@ from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNam
 from nutmeg.cli import main
 from nutmeg.model import load_robot
 from nutmeg.model.actuation import load_actuation
-from nutmeg.sim.servo_bench import (
+from nutmeg.sim.servo.bench import (
     FrequencyResponse,
     Rig,
     StepResponses,
@@ -22,7 +22,7 @@ from nutmeg.sim.servo_bench import (
     hysteresis,
     measure_servo,
 )
-from nutmeg.sim.servo_replay import actuation_of, compare_servo, read_bench, read_log
+from nutmeg.sim.servo.replay import actuation_of, compare_servo, read_bench, read_log
 
 pytestmark = pytest.mark.slow
 

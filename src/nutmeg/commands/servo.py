@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nutmeg.model.identified import IdentifiedBody
-    from nutmeg.sim.servo_bench import Rig, ServoMeasurement
-    from nutmeg.sim.servo_replay import Comparison
+    from nutmeg.sim.servo.bench import Rig, ServoMeasurement
+    from nutmeg.sim.servo.replay import Comparison
     from nutmeg.view.terminal import Terminal
 
 
@@ -115,13 +115,13 @@ def _body(arguments: Arguments) -> IdentifiedBody | None:
 
 
 def _rig(arguments: Arguments, actuation: str, body: IdentifiedBody | None) -> Rig:
-    from nutmeg.sim.servo_bench import Rig
+    from nutmeg.sim.servo.bench import Rig
 
     return Rig(arguments.robot, arguments.joint, actuation, kind=arguments.type, timestep=arguments.timestep, body=body)
 
 
 def _all(rigs: dict[str, Rig], arguments: Arguments, terminal: Terminal) -> list[ServoMeasurement]:
-    from nutmeg.sim.servo_bench import measure_servo
+    from nutmeg.sim.servo.bench import measure_servo
 
     out = []
     with terminal.progress() as bar:
@@ -179,7 +179,7 @@ def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
 
 def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.reality.logs.replay import looked_for
-    from nutmeg.sim.servo_replay import actuation_of, compare_servo, read_bench, read_log
+    from nutmeg.sim.servo.replay import actuation_of, compare_servo, read_bench, read_log
     from nutmeg.view.reports.servo import replay_figure
 
     paths = [Path(found) for found in sorted(glob.glob(arguments.against))]  # noqa: PTH207 (the pattern may be absolute)

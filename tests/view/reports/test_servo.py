@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
-from nutmeg.sim.servo_replay import Comparison
+from nutmeg.sim.servo.bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
+from nutmeg.sim.servo.replay import Comparison
 from nutmeg.view.reports.report import page, write_page
 from nutmeg.view.reports.servo import NUMBER_NAMES, readable, replay_figure, servo_figure, servo_page
 

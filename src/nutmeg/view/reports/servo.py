@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nutmeg.sim.servo_bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
-    from nutmeg.sim.servo_replay import Comparison
+    from nutmeg.sim.servo.bench import FrequencyResponse, HysteresisLoop, ServoMeasurement, StepResponses, TorqueSpeed
+    from nutmeg.sim.servo.replay import Comparison
 
 _RELEASED_SHADE = "#e3efe8"
 _STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
@@ -138,7 +138,7 @@ def _annotate(axes: Axes, text: str, at: Size, offset: Size, colour: str, align:
 
 
 def _draw_steps(axes: Axes, steps: StepResponses, ideal: StepResponses | None) -> None:
-    from nutmeg.sim.servo_bench import STEP_AT
+    from nutmeg.sim.servo.bench import STEP_AT
 
     since = 1000 * (steps.times - STEP_AT)
     restless = np.abs(steps.angles[since > 400] - steps.angles[-1]) > 0.03 * steps.sizes

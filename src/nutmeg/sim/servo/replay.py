@@ -11,7 +11,7 @@ A robot's folder says in `bench.toml` what recordings look like and which actuat
     "kp200_*" = "kp200.toml"
 
 Recordings with the same actuation run as worlds of one batch. A released servo is disconnected: it neither drives
-nor brakes, and its friction stays. The world has its weight, unlike on the rig of `servo_bench`.
+nor brakes, and its friction stays. The world has its weight, unlike on the rig of `sim.servo.bench`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nutmeg.base.settings import read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.recording import CsvMap, open_log
 from nutmeg.sim.rollout import CommandSeries, roll_out
-from nutmeg.sim.servo_bench import checked_joint
+from nutmeg.sim.servo.bench import checked_joint
 from nutmeg.sim.worlds import StartState, Worlds
 
 if TYPE_CHECKING:

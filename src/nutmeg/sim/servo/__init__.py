@@ -1,0 +1,1 @@
+"""One servo: on a simulated rig, and beside recordings of a real one."""
