@@ -40,6 +40,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Nutmeg needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; sh scripts/system-packages.sh python3-venv && $(PYTHON) -m venv .venv; }
+	@echo "Installing the locked packages into .venv, about a gigabyte: this takes some minutes, and happens once."
 	$(PIP) install --quiet --require-hashes -r requirements.lock
 	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@

@@ -3,6 +3,9 @@
     nutmeg play --players 11 --seconds 40 --fast --no-view -o eleven
     python scripts/measure_page.py eleven/match.nutmeg left1.angles ball.speed left2.belief_error
 
+    nutmeg play --players 11 --no-view -o live &           # the same of a match that is played meanwhile
+    python scripts/measure_page.py live/match.nutmeg left1.angles ball.speed left2.belief_error
+
 The browser is a bare WebSocket client, so that drawing takes no time from the server. Pictures are counted by the body
 that moved most often.
 """
@@ -22,6 +25,7 @@ import viser
 import websockets
 import zstandard
 
+from nutmeg.recording import Recording
 from nutmeg.view.pages.process import start_viewer_process
 
 SECONDS = 20.0
@@ -54,11 +58,13 @@ async def watch(url: str, pid: int) -> tuple[list[float], float]:
 def main() -> None:
     """Measures and prints."""
     path, *plots = sys.argv[1:]
-    with start_viewer_process(Path(path), port=0, plot=plots) as viewer:
+    live = not Recording.open(Path(path)).finished
+    with start_viewer_process(Path(path), port=0, plot=plots, live=live) as viewer:
         times, used = asyncio.run(watch(viewer.url, viewer.pid))
     gaps = [b - a for a, b in itertools.pairwise(times)]
     print(  # noqa: T201 (this is a command)
-        f"{len(times) / SECONDS:.1f} pictures a second, longest gap {1e3 * max(gaps):.0f} ms, "
+        f"{'live' if live else 'replay'}: {len(times) / SECONDS:.1f} pictures a second, "
+        f"longest gap {1e3 * max(gaps):.0f} ms, "
         f"{1e3 * used / len(times):.1f} ms of processor time each"
     )
 

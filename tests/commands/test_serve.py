@@ -18,8 +18,11 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.commands.agents import play_all
+from nutmeg.commands.agents import rehearse as rehearse_team
 from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game, PhysicalSetup
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.deciding_player import by_number, make_team
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import Action, Percept
@@ -389,6 +392,22 @@ def test_after_the_rehearsal_agents_join_and_play_without_waiting_for_a_kernel()
         server.stop()
         thread.join()
     assert loaded_kernels() == before
+
+
+@pytest.mark.slow
+def test_after_its_rehearsal_the_built_in_team_plays_without_waiting_for_a_kernel() -> None:
+    def of_players() -> dict[str, int]:
+        return {name: count for name, count in loaded_kernels().items() if ".players." in name or ".motion." in name}
+
+    rules = load_rules("sim3d").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.1)
+    teams = [make_team("final", 2, team=team) for team in ("a", "b")]
+    rehearse_team("final")
+    before = of_players()
+    with Game(rules, seed=1, left="a", right="b", seats=4) as game:
+        loop = GameLoop(game, by_number(*teams))
+        for _ in range(12):
+            loop.cycle()
+    assert of_players() == before
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 The server is `nutmeg serve`, or any other of the league's protocol. Each player has a connection of its own and uses
 nothing but what the protocol gives it. Ends when the server ends the connections, or with Ctrl-C.
 
-example: nutmeg agents Nutmegs --walk holonomic --players 4
+example: nutmeg agents Nutmegs --players 4
          nutmeg agents Mine --player chaser.py:Chaser --players 1
          nutmeg agents Nutmegs --players 11 --numbers 1,2,3 --host 192.168.0.7 --port 3100
          nutmeg agents Nutmegs --protocol mj --walk t1-walk.toml --players 7
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Connect = Callable[..., Agent]
 
 
+DEFAULT_WALK = "final"
+"""How players walk of whom nothing else is said: as the left team of `nutmeg play`, which wins more."""
 _PORTS = {"spark": 3100, "mj": 60000}
 """Ports for agents by protocol."""
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
@@ -51,8 +53,8 @@ class Arguments(JsonOption):
     robot: Literal["t1", "k1"] = "t1"
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
-    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; holonomic if
-    left out. With --protocol mj a policy of `nutmeg train`; without one, players stand."""
+    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`. With
+    --protocol mj a policy of `nutmeg train`; without one, players stand. [default: final, as in `nutmeg play`]"""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
@@ -71,6 +73,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
+    if not arguments.player and arguments.protocol == "spark":
+        rehearse(arguments.walk or DEFAULT_WALK)
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
     terminal.say(f"{len(players)} of {arguments.team} go to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
@@ -78,8 +82,49 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         if not played:
             terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
-    walk = arguments.walk or ("holonomic" if arguments.protocol == "spark" else "")
+    walk = arguments.walk or (DEFAULT_WALK if arguments.protocol == "spark" else "")
     return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
+
+
+def rehearse(walk: str) -> None:
+    """Lets a player of the built-in team act where nobody sees it, so that all it needs is compiled and loaded.
+
+    A player that compiles for a minute after its first observation misses the kick-off, and the others, who join after
+    it, wait.
+    """
+    import numpy as np
+
+    from nutmeg.match.players.deciding_player import make_team
+    from nutmeg.match.players.messages import Report, encode
+    from nutmeg.match.rules.play_modes import PlayMode, Side
+    from nutmeg.match.worlds.physical.percept import PARTS, WITHOUT_TOES, GameView, Heard, Percept, Sight
+
+    player = make_team(walk, 2, team="rehearsal")[0]
+    sight = Sight(
+        labels=("G1R", "F1R", "B"),
+        marks=np.array([[15.0, 2.0, 1.0], [18.0, 30.0, -1.0], [5.0, 10.0, -5.0]]),
+        parts=np.zeros((0, len(PARTS), 3)),
+        lines=np.array([[[5.0, -10.0, -5.0], [6.0, 10.0, -5.0]]]),
+    )
+    # It learns its number, sees the ball and hears of it, and walks.
+    for cycle in range(6):
+        time, mode = 0.02 * cycle, PlayMode.PLAY_ON if cycle else PlayMode.BEFORE_KICK_OFF
+        report = Report(
+            number=2, time=time, place=(1.0, 1.0), heading=0.0, fallen=False, ball=(2.0, 0.0), ball_velocity=(0.0, 0.0),
+            ball_age=0.0,
+        )  # fmt: skip
+        player.act(
+            Percept(
+                time=time,
+                game=GameView(mode.wire_name, time, number=None if cycle else 1, side=None if cycle else Side.LEFT),
+                gyro=np.zeros(3),
+                acc=np.array([0.0, 0.0, 9.81]),
+                angles=np.zeros(WITHOUT_TOES),
+                forces=np.full((2, 6), np.nan),
+                hears=(Heard(team="rehearsal", time=time, direction=0.0, message=encode(report)),),
+                sight=None if cycle % 3 else sight,
+            )
+        )
 
 
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
@@ -92,7 +137,7 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
         return {number: make(arguments.team, number) for number in numbers}
     if arguments.protocol == "mj":
         return _boosters(arguments, numbers)
-    team = make_team(arguments.walk or "holonomic", arguments.players, team=arguments.team)
+    team = make_team(arguments.walk or DEFAULT_WALK, arguments.players, team=arguments.team)
     return {number: team[number - 1] for number in numbers}
 
 

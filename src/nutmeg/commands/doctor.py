@@ -1,6 +1,9 @@
 """Check what is installed, which renderer works, and say with the exact command what to install for the rest.
 
+With --compile it also compiles what matches, players and walks need, so that no first start has to.
+
 example: nutmeg doctor
+         nutmeg doctor --compile
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import platform
 import shutil
 import socket
 import sys
+import time
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -48,6 +52,9 @@ class Arguments(JsonOption):
 
     port: int = 8080
     """Port to try for the page."""
+    compile: bool = False
+    """Compile now what matches, servers, players and walks need, which takes a minute or two; otherwise the first start
+    of each does it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +92,33 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         if check.fix:
             terminal.say(Text.assemble("\n", (check.name, "bold"), f": {check.fix}"))
     healthy = all(c.ok for c in checks if c.needed)
+    if arguments.compile and healthy:
+        _compile(terminal)
     terminal.say("\nAll that is needed is there." if healthy else "\nSomething that is needed is missing: see above.")
     rows = [{k: v for k, v in dataclasses.asdict(c).items() if k != "needed"} for c in checks]
     return {"checks": rows, "exit_code": 0 if healthy else 3}
+
+
+def _compile(terminal: Terminal) -> None:
+    """Plays a moment of everything that has compiled functions; they are kept on disk."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from nutmeg.commands import agents, play, serve, walk
+    from nutmeg.match.rules.book import load_rules
+
+    begun = time.monotonic()
+    with TemporaryDirectory() as folder, terminal.busy("compiling"):
+        for name in ("final", "policy"):
+            agents.rehearse(name)
+            walk.run(walk.DriveArguments(robot="nao-spark", params=name, view=False, seconds=0.1), terminal)
+        serve.rehearse(load_rules("sim3d"))
+        for world in ("physical", "behavioural"):
+            match = play.new_match(play.Arguments(world=world, players=2), Path(folder) / f"{world}.nutmeg")
+            for _ in range(20):
+                match.cycle()
+            match.game.close()
+    terminal.say(f"\nEverything is compiled ({time.monotonic() - begun:.0f} s).")
 
 
 def _python() -> Check:

@@ -337,7 +337,7 @@ class _TeamProcesses(Closing):
         command += ["--host", host, "--port", str(server.agent_port)]
         # in a session of its own, so that Ctrl-C reaches the server first
         process = subprocess.Popen(  # noqa: S603 (our own command)
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+            command, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno(), start_new_session=True
         )
         self._teams.append(process)
 

@@ -276,8 +276,8 @@ def _pair(texts: object) -> tuple[str, str]:
 class Shot(NamedTuple):
     """A shot, found from the path of the ball: nobody records it as such.
 
-    A shot is a ball faster than `SHOT_SPEED` on its way into the goal, or a little beside it, that is nearer than
-    `SHOT_TIME` at its present speed. It belongs to the player that touched the ball last, and aims at the other goal.
+    A shot is a ball faster than `SHOT_SPEED` on its way into the goal, or a little beside it, that would get there
+    within `SHOT_TIME`. It belongs to the player that touched the ball last, and aims at the other goal.
     """
 
     time: float  # when it began, in the recording [s]

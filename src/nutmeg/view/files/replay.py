@@ -35,7 +35,6 @@ import numpy as np
 import tyro
 import viser
 import zstandard
-from viser._messages import SetPositionMessage
 
 from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.recording.manifest import MANIFEST
@@ -59,7 +58,7 @@ from nutmeg.view.stage.cameras import (
     things,
 )
 from nutmeg.view.stage.film import UNDERGROUND, Film
-from nutmeg.view.stage.stage import Cast, Stage
+from nutmeg.view.stage.stage import Cast, Shift, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -233,7 +232,7 @@ class _ReplayWriter:
         goal = np.clip(place, pitch.low, pitch.high)
         self._ball = self._ball + (1 - math.exp(-seconds / FOLLOW_SMOOTHING)) * (goal - self._ball)
         for frame, where in _frames(stand_view(pitch, self._ball)).items():
-            self._reel.add(SetPositionMessage(f"{_BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
+            self._reel.add(Shift(f"{_BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
 
     def _add_cameras(self, server: viser.ViserServer) -> dict[str, Any]:
         """Put the frames of all cameras into the scene; returns what the script of the page has to know of them."""

@@ -24,6 +24,7 @@ from nutmeg.view.match_sight import sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, number_of
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
+from nutmeg.view.stage.stage import Shift, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,6 +159,7 @@ class BeliefOverlay:
         self._robot = ""
         self._drawn = True
         self._nodes: dict[str, Any] = {}
+        self._shown: dict[str, tuple[float, ...] | None] = {}  # place and heading; None for what is hidden
         self._text = client.gui.add_html("")
         show = client.gui.add_checkbox("Draw beliefs", initial_value=True, hint="Over the truth, for you alone.")
         show.on_update(lambda event: self._switch(on=bool(event.target.value)))
@@ -167,6 +169,7 @@ class BeliefOverlay:
         if robot == self._robot:
             return
         self._robot = robot
+        self._shown = {}
         for node in self._nodes.values():
             node.remove()
         small = self._sight is not None
@@ -194,6 +197,7 @@ class BeliefOverlay:
         """A player that is not on the pitch has neither observations nor beliefs."""
         with self._client.atomic():
             self._text.content = self._card([("is", "not on the pitch")], time)
+            self._shown = {}
             for node in self._nodes.values():
                 node.visible = False
 
@@ -281,11 +285,18 @@ class BeliefOverlay:
 
     def _show(self, name: str, place: Floats | None, heading: float = 0.0) -> None:
         """Move something to a place and a heading, or hide it."""
+        shown = None if place is None else (*(round(float(number), 3) for number in place), round(heading, 3))
+        before = self._shown.get(name, ())
+        if before == shown:
+            return
+        self._shown[name] = shown
         node = self._nodes[name]
-        node.visible = place is not None
-        if place is not None:
-            node.position = np.round(place, 3)
-            node.wxyz = np.round([math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2)], 4)
+        node.visible = shown is not None
+        if shown is None:
+            return
+        self._cast.emit(Shift(node.name, shown[:3]))
+        if before is None or before[3:] != shown[3:]:
+            self._cast.emit(Turn(node.name, (math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2))))
 
     # ---- in words
 

@@ -162,6 +162,9 @@ _MOUSE_PAUSE = 0.35
 FOLLOW_SMOOTHING = 0.15
 """Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
 
+_CAMERA_GRAIN = 5e-4
+"""A camera is not set anew for less than this: metres, or radians."""
+
 
 def cameras_of(cast: Cast) -> tuple[str, ...]:
     """The cameras from which a cast can be watched."""
@@ -184,6 +187,7 @@ class _Spectator:
         self._goal: Floats | None = None
         self._offset: Floats | None = None
         self._touched = 0.0
+        self._taken: tuple[float, ...] = ()
         self.picker: Any = None
         """The control that shows the chosen robot, if there are robots."""
         client.camera.on_update(self._moved)
@@ -247,12 +251,23 @@ class _Spectator:
             self._touched, self._offset = time.monotonic(), offset
 
     def _take(self, view: Viewpoint) -> None:
+        """Set the camera, unless it is there already: viser needs longer to set it than robots to be moved."""
         camera = self._client.camera
+        numbers = (*view.position.tolist(), *view.look_at.tolist(), *view.up.tolist(), view.fov)
+        place = np.asarray(camera.position).tolist()  # a mouse may have moved it
+        if _are_near(numbers, self._taken) and _are_near(place, self._taken[:3]):
+            return
+        self._taken = numbers
         with self._client.atomic():
             camera.up_direction = view.up
             camera.position = view.position
             camera.look_at = view.look_at
             camera.fov = fitted_fov(view.fov, camera.aspect)
+
+
+def _are_near(some: Sequence[float], others: Sequence[float]) -> bool:
+    """Whether two rows of numbers are as good as equal."""
+    return len(some) == len(others) and all(abs(a - b) < _CAMERA_GRAIN for a, b in zip(some, others, strict=True))
 
 
 # ---- the page

@@ -42,13 +42,11 @@ if TYPE_CHECKING:
     import viser
 
 _FRAME_PERIOD = 1 / 32
-"""Seconds between two frames sent to the browser: there are to be 30 a second, and timers wake a little late."""
+"""Seconds between two frames sent to the browser: there are to be 30 a second, with something to spare."""
 _REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
 _MAX_FIRST_PLOTS = 6
 """Channels of a recording without a scene that are plotted from the start."""
-_REFRESH_PERIOD = 0.1
-"""Seconds between two looks for new rows."""
 _WAIT_PERIOD = 0.02
 """Seconds between two looks whether a recording has begun."""
 
@@ -133,7 +131,8 @@ class Audience:
         for number, client in clients.items():
             if number not in self._pages:
                 self._pages[number] = self._page(client)
-            self._pages[number].refresh(seconds)
+            with client.atomic():  # a picture is sent as a whole, and the thread that sends is woken once
+                self._pages[number].refresh(seconds)
 
     def _page(self, client: viser.ClientHandle) -> Page:
         film, settings = self._film.another(), self._settings
@@ -167,16 +166,15 @@ def serve_recording(settings: ViewerSettings) -> None:
         if settings.pokes:
             TouchPad(server, json.loads(settings.pokes), _send)
         _say(f"http://{settings.host}:{server.get_port()}")
-        refreshed = before = time.monotonic()
+        before = due = time.monotonic()
         while settings.is_wanted():
             now = time.monotonic()
-            if now - refreshed >= _REFRESH_PERIOD and not film.recording.finished:
-                refreshed = now
-                film.refresh()
+            film.refresh()  # a live page moves with every row
             audience.refresh(now - before)
-            before = now
-            took = time.monotonic() - now
-            time.sleep(max(_FRAME_PERIOD - took, _REST_SHARE * took, 0.002))
+            before, end = now, time.monotonic()
+            # The next frame is due a period after this one was: timers that wake late do not add up.
+            due = max(due + _FRAME_PERIOD, end + max(_REST_SHARE * (end - now), 0.002))
+            time.sleep(due - end)
 
 
 def _open_film(settings: ViewerSettings) -> Film | None:

@@ -462,8 +462,8 @@ def _numbers(facts: MatchFacts) -> tuple[Block, ...]:
     )
     about = (
         "Possession: the team that touched the ball last, while it was live. A shot is a ball faster than "
-        f"{SHOT_SPEED:g} m/s on its way into the goal or up to {SHOT_BESIDE:g} m beside it, and nearer than "
-        f"{SHOT_TIME:g} s at that speed."
+        f"{SHOT_SPEED:g} m/s on its way into the goal or up to {SHOT_BESIDE:g} m beside it, if it would get "
+        f"there within {SHOT_TIME:g} s."
     )
     return Duel(rows=rows, colours=TEAM_COLOURS), Text(text=about)
 

@@ -76,17 +76,17 @@ class Posture:
         """Things that have angles."""
         self._quaternions = _quaternion_columns(model)
 
-    def qpos(self, values: Mapping[str, NDArray[Any]]) -> Floats:
+    def qpos(self, values: Mapping[str, NDArray[Any]], before: Floats | None = None) -> Floats:
         """Generalised positions (rows, nq) from the values (rows, k) of each channel.
 
         Coordinates that no channel tells stay at the model's rest position. A missing value (NaN) is drawn as
-        the last one before it.
+        the last one before it; `before` (nq,) is the row before the first one, if it is known.
         """
         rows = max((len(channel) for channel in values.values()), default=1)
         qpos = np.tile(self.rest, (rows, 1))
         for columns in self._columns:
             qpos[:, columns.targets] = values[columns.channel]
-        return _filled(qpos, self.rest)
+        return _filled(qpos, self.rest if before is None else before)
 
     def between(self, first: Floats, second: Floats, share: float) -> Floats:
         """The position (nq,) at `share` (0 to 1) of the way, turning the short way round."""
@@ -284,12 +284,20 @@ class Film:
         return values
 
     def _load(self, row: int) -> None:
-        """Read the window in which `row` lies; a little of the past stays for stepping back."""
-        start = max(row - WINDOW_ROWS // 8, 0)
+        """Read the window in which `row` lies; a little of the past stays for stepping back.
+
+        Rows that follow the window are added to it: of a recording that grows, one or two for every picture.
+        """
+        past, follows = WINDOW_ROWS // 8, 0 <= row - self._stop < WINDOW_ROWS // 2 and self._stop > 0
+        start = self._stop if follows else max(row - past, 0)
         stop = min(start + WINDOW_ROWS, len(self.times))
         values = self.recording.read_several(self.posture.channels, start, stop)
-        self._window = self.posture.qpos(values) if values else np.tile(self.posture.rest, (stop - start, 1))
-        self._start, self._stop = start, start + len(self._window)
+        before = self._window[-past:] if follows else self._window[:0]
+        rows = self.posture.qpos(values, before[-1] if follows else None)
+        if not values:
+            rows = np.tile(self.posture.rest, (stop - start, 1))
+        self._window = np.concatenate([before, rows])
+        self._start, self._stop = start - len(before), stop
 
 
 def _compile(scene_xml: str, title: str, meshes: Mapping[str, bytes]) -> Any:  # noqa: ANN401

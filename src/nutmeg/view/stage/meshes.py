@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from nutmeg.base.arrays import Floats
+    from nutmeg.base.arrays import Floats, Ints
 
 _SEGMENTS = 24
 """Pieces around a round thing."""
@@ -88,7 +89,21 @@ class Part:
 def geom_mesh(model: Any, geom: int, segments: int = _SEGMENTS) -> Mesh:  # noqa: ANN401
     """The mesh of a geom of a compiled model, in the geom's frame."""
     types, kind = mujoco.mjtGeom, int(model.geom_type[geom])
-    size = np.asarray(model.geom_size[geom], dtype=np.float64)
+    if kind == types.mjGEOM_HFIELD:
+        return _height_field(model, int(model.geom_dataid[geom]))
+    if kind in (types.mjGEOM_MESH, types.mjGEOM_SDF):
+        return _stored_mesh(model, int(model.geom_dataid[geom]))
+    mesh = _simple_shape(kind, tuple(model.geom_size[geom].tolist()), segments)
+    if mesh is None:
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or f"number {geom}"
+        raise ModelError(f"geom {name!r} has the type {types(kind).name}, which cannot be drawn.")
+    return mesh
+
+
+@lru_cache(maxsize=1024)  # the robots of a match have the same shapes
+def _simple_shape(kind: int, sizes: tuple[float, ...], segments: int) -> Mesh | None:
+    """The mesh of a geom that is described by its size alone; None if it is not."""
+    types, size = mujoco.mjtGeom, np.array(sizes)
     if kind == types.mjGEOM_SPHERE:
         return ellipsoid(np.full(3, size[0]), segments)
     if kind == types.mjGEOM_ELLIPSOID:
@@ -99,14 +114,7 @@ def geom_mesh(model: Any, geom: int, segments: int = _SEGMENTS) -> Mesh:  # noqa
         return cylinder(size[0], size[1], segments)
     if kind == types.mjGEOM_BOX:
         return box(size)
-    if kind == types.mjGEOM_PLANE:
-        return plane(size)
-    if kind == types.mjGEOM_HFIELD:
-        return _height_field(model, int(model.geom_dataid[geom]))
-    if kind in (types.mjGEOM_MESH, types.mjGEOM_SDF):
-        return _stored_mesh(model, int(model.geom_dataid[geom]))
-    name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or f"number {geom}"
-    raise ModelError(f"geom {name!r} has the type {types(kind).name}, which cannot be drawn.")
+    return plane(size) if kind == types.mjGEOM_PLANE else None
 
 
 def box(half: Floats) -> Mesh:
@@ -181,12 +189,19 @@ def _stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
     """A mesh of the model, with the normals MuJoCo stores."""
     vertex, normal = int(model.mesh_vertadr[number]), int(model.mesh_normaladr[number])
     face, count = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
-    corners = np.asarray(model.mesh_face[face : face + count]).reshape(-1)
-    directions = np.asarray(model.mesh_facenormal[face : face + count]).reshape(-1)
-    pairs, index = np.unique(np.stack([corners, directions], axis=1), axis=0, return_inverse=True)
+    corners, directions = (np.array(array[face : face + count]) for array in (model.mesh_face, model.mesh_facenormal))
+    pairs, index = _distinct_pairs(corners.tobytes(), directions.tobytes())
     points = np.asarray(model.mesh_vert, dtype=np.float64)[vertex + pairs[:, 0]]
     normals = np.asarray(model.mesh_normal, dtype=np.float64)[normal + pairs[:, 1]]
     return Mesh(points, index.reshape(-1, 3), normals)
+
+
+@lru_cache(maxsize=256)  # the robots of a match have the same meshes
+def _distinct_pairs(corners: bytes, directions: bytes) -> tuple[Ints, Ints]:
+    """The distinct pairs (n, 2) of two lists of int32, and which of them is at each place of the lists."""
+    both = np.stack([np.frombuffer(part, np.int32) for part in (corners, directions)], axis=1)
+    pairs, index = np.unique(both, axis=0, return_inverse=True)
+    return pairs, index
 
 
 def _revolve(strips: list[tuple[Floats, Floats]], segments: int) -> Mesh:

@@ -3,8 +3,10 @@
 The shapes are sent once. They hang on frames, one per moving body, and the frames belong to one browser: two people who
 watch the same recording can watch different moments of it. A frame of the animation sends the bodies whose pose in
 their parent has changed, all in one batch, as viser's own messages: its handles compare every vector with the one
-before, which takes several times as long. Poses are rounded to a sixteen-thousandth (0.06 mm; 0.1 mrad), far below what
-is seen; a resting robot then costs nothing, and replays compress well.
+before, which takes several times as long. Each body keeps its two messages (`Shift`, `Turn`), because making and
+describing hundreds of them thirty times a second was most of the work of a page. Poses are rounded to a
+sixteen-thousandth (0.06 mm; 0.1 mrad), far below what is seen; a resting robot then costs nothing, and replays
+compress well.
 
     server = viser.ViserServer(host="127.0.0.1", port=8080, verbose=False)
     stage = Stage(server, model, robots=("nao1",))
@@ -21,11 +23,11 @@ import numpy as np
 from viser._messages import SetOrientationMessage, SetPositionMessage, SetSceneNodeVisibilityMessage
 
 from nutmeg.view.stage.bodies import body_tree, geom_bounds, is_paint, local_poses, visible_geoms
-from nutmeg.view.stage.cameras import Viewpoint, broadcast_view, pitch_bounds, thing_position
+from nutmeg.view.stage.cameras import Viewpoint, broadcast_view, pitch_bounds, root_body
 from nutmeg.view.stage.film import UNDERGROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import viser
 
@@ -41,6 +43,25 @@ _WALKABLE_WIDTH = 4.0
 """A floor this wide is one to walk on, metres."""
 _SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
+
+
+class Shift(SetPositionMessage):
+    """Moves a node of the scene; it can be sent again with another `position`.
+
+    viser prepares every field by its type before it is sent, which plain numbers do not need.
+    """
+
+    def as_serializable_dict(self, binary_buffers: list[memoryview] | None = None) -> dict[str, Any]:  # noqa: ARG002
+        """The message as browsers know it."""
+        return {"type": "SetPositionMessage", "name": self.name, "position": self.position, "owner": self.owner}
+
+
+class Turn(SetOrientationMessage):
+    """Turns a node of the scene; it can be sent again with another `wxyz`."""
+
+    def as_serializable_dict(self, binary_buffers: list[memoryview] | None = None) -> dict[str, Any]:  # noqa: ARG002
+        """The message as browsers know it."""
+        return {"type": "SetOrientationMessage", "name": self.name, "wxyz": self.wxyz, "owner": self.owner}
 
 
 class Stage:
@@ -112,12 +133,13 @@ class Cast:
         self.robots = stage.robots
         self.data: Any = mujoco.MjData(stage.model)
         self._labelled = True
-        self._bodies = {robot: [piece.body for piece in stage.tree if piece.thing == robot] for robot in stage.robots}
         with owner.atomic():
             for piece in stage.tree:
                 owner.scene.add_frame(piece.path, show_axes=False)
             self._labels = {robot: self._add_label(robot) for robot in self.robots}
-        self._label_states: dict[str, tuple[bool, tuple[float, ...]]] = {}
+        self._labelling = _Labelling(stage, {robot: label.name for robot, label in self._labels.items()})
+        self._shifts = [Shift(piece.path, (0.0, 0.0, 0.0)) for piece in stage.tree]
+        self._turning = [Turn(piece.path, (1.0, 0.0, 0.0, 0.0)) for piece in stage.tree]
         self._positions: Floats = np.zeros((len(stage.tree), 3))
         self._turns: Floats = np.tile([1.0, 0.0, 0.0, 0.0], (len(stage.tree), 1))
         self.show(np.array(stage.model.qpos0) if qpos is None else qpos)
@@ -132,12 +154,12 @@ class Cast:
         shifted = np.any(positions != self._positions, axis=1)
         turned = np.any(turns != self._turns, axis=1)
         with self._owner.atomic():
-            for place in np.flatnonzero(shifted | turned):
-                path = self.stage.tree[place].path
-                if shifted[place]:
-                    self.emit(SetPositionMessage(path, tuple(positions[place].tolist())))
-                if turned[place]:
-                    self.emit(SetOrientationMessage(path, tuple(turns[place].tolist())))
+            for place, position in zip(np.flatnonzero(shifted).tolist(), positions[shifted].tolist(), strict=True):
+                self._shifts[place].position = position
+                self.emit(self._shifts[place])
+            for place, turn in zip(np.flatnonzero(turned).tolist(), turns[turned].tolist(), strict=True):
+                self._turning[place].wxyz = turn
+                self.emit(self._turning[place])
             if np.any(shifted):
                 self._move_labels()
         self._positions, self._turns = positions, turns
@@ -163,23 +185,45 @@ class Cast:
         )
 
     def _move_labels(self) -> None:
-        for robot, label in self._labels.items():
-            place = thing_position(self.model, self.data, robot)
-            if place is None:
-                continue
-            above = _grained(np.append(place[:2], self._top(robot) + LABEL_HEIGHT))
-            visible, where = self._labelled and bool(place[2] > UNDERGROUND), tuple(above.tolist())
-            before = self._label_states.get(robot)
-            if before is None or before[0] != visible:
-                self.emit(SetSceneNodeVisibilityMessage(label.name, visible))
-            if before is None or before[1] != where:
-                self.emit(SetPositionMessage(label.name, where))
-            self._label_states[robot] = visible, where
+        for message in self._labelling.messages(self.data.xpos, shown=self._labelled):
+            self.emit(message)
 
-    def _top(self, robot: str) -> float:
-        """The height of the highest body frame of a robot, metres; the label stays above it when the robot falls."""
-        bodies = self._bodies[robot]
-        return float(np.max(self.data.xpos[bodies, 2])) if bodies else 0.0
+
+class _Labelling:
+    """Keeps the labels of robots above their heads, also when they fall; those of robots that are not there are hidden.
+
+    Args:
+        stage: the stage with the robots.
+        names: the node of each robot's label.
+    """
+
+    def __init__(self, stage: Stage, names: Mapping[str, str]) -> None:
+        roots = {robot: root_body(stage.model, robot) for robot in names}
+        self._robots = [robot for robot in names if roots[robot] >= 0]
+        self._roots = [roots[robot] for robot in self._robots]
+        bodies = [[roots[r], *(piece.body for piece in stage.tree if piece.thing == r)] for r in self._robots]
+        self._bodies = [body for some in bodies for body in some]
+        self._starts = np.cumsum([0, *map(len, bodies)])[:-1]
+        self._names = [names[robot] for robot in self._robots]
+        self._shifts = [Shift(name, (0.0, 0.0, 0.0)) for name in self._names]
+        self._where: list[list[float]] = [[] for _ in self._robots]
+        self._visible: list[bool | None] = [None] * len(self._robots)
+
+    def messages(self, positions: Floats, *, shown: bool) -> Iterator[Any]:
+        """What has to be sent for bodies at these positions (bodies, 3), if labels are `shown`."""
+        if not self._robots:
+            return
+        places = positions[self._roots]
+        present = places[:, 2] > UNDERGROUND
+        # Above the highest body of each robot.
+        places[:, 2] = np.maximum.reduceat(positions[self._bodies, 2], self._starts) + LABEL_HEIGHT
+        for number, (where, visible) in enumerate(zip(_grained(places).tolist(), present.tolist(), strict=True)):
+            if self._visible[number] != (shown and visible):
+                self._visible[number] = shown and visible
+                yield SetSceneNodeVisibilityMessage(self._names[number], shown and visible)
+            if self._where[number] != where:
+                self._where[number] = self._shifts[number].position = where
+                yield self._shifts[number]
 
 
 def _light(server: viser.ViserServer) -> None:
