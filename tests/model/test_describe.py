@@ -13,7 +13,7 @@ from nutmeg.base.errors import MissingExtraError, NutmegError, UsageError
 from nutmeg.cli import main
 from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot
 from nutmeg.model.model_file import parse_model
-from nutmeg.model.posing import describe
+from nutmeg.model.posing import describe, overlaps
 from nutmeg.model.tables import leg_joints
 
 LEG = """<body name="{side}_thigh" pos="0 {y} 0"><joint name="{side}_hip" axis="0 1 0" range="-1 1"/>
@@ -75,6 +75,23 @@ def test_a_description_is_short_and_builds_the_same_robot(tmp_path: Path) -> Non
     assert np.array_equal(described.model.body_mass, plain.model.body_mass)
     legs = {"left_hip", "left_knee", "left_spring", "right_hip", "right_knee", "right_spring"}
     assert leg_joints(described.model, described.robots[0]) == legs
+
+
+def test_bodies_that_overlap_are_described_as_passing_each_other(tmp_path: Path) -> None:
+    path = model_file(tmp_path)
+    path.write_text(
+        path.read_text().replace('<geom type="box" size=".08 .03 .01"', '<geom type="box" size=".3 .2 .01"')
+    )
+    text = describe(load_robot(path), tmp_path)
+    assert 'ignore_contacts = [["left_foot", "right_foot"]' in text
+    assert "left_foot and right_foot overlap by" in text
+    assert "ignore_contacts" not in describe(load_robot(model_file(tmp_path)), tmp_path)
+
+
+def test_a_root_that_is_held_touches_the_limbs_on_it_no_more_than_a_free_one(tmp_path: Path) -> None:
+    robot = Placement(robot=str(model_file(tmp_path)), name="r", held=True, height=1.0)
+    scene = assemble(SceneSettings(field="none", ball="none", robots=(robot,)))
+    assert not overlaps(scene, "r"), "the thighs begin inside the trunk"
 
 
 def test_torque_motors_are_described_as_drives_with_their_limits(tmp_path: Path) -> None:

@@ -114,6 +114,9 @@ def test_a_mesh_file_is_found_though_its_name_is_in_another_case(tmp_path: Path)
         <visual><geometry><mesh filename="package://r/meshes/part.stl"/></geometry></visual></link></robot>"""
     (tmp_path / "robot.urdf").write_text(model)
     assert parse_model(tmp_path / "robot.urdf").compile().nmesh == 1
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "ROBOT.URDF").write_text(model.replace("r/meshes", "meshes"))  # beside the model's folder
+    assert build(load_robot(tmp_path / "robots" / "ROBOT.URDF")).compile().nmesh == 1
     (tmp_path / "robot.urdf").write_text(model.replace("part.stl", "other.stl"))
     with pytest.raises(FileError, match=r"other\.stl' is nowhere in or below"):
         parse_model(tmp_path / "robot.urdf")

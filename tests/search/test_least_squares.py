@@ -67,7 +67,7 @@ def test_a_straight_problem_is_solved_in_two_rounds() -> None:
     space = Space({name: Dimension(low=-4, high=4) for name in "abc"})
     found = fitted(lambda c, _: (c - truth) @ matrix.T, space=space, budget=20)
     np.testing.assert_allclose(found.best.candidate, truth, atol=1e-3)
-    assert found.evaluations == 20
+    assert found.evaluations == 18
     assert found.method == "least squares (Levenberg-Marquardt), 2 rounds from 1 start"
 
 

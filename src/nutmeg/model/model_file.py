@@ -54,7 +54,7 @@ def parse_model(path: Path) -> mujoco.MjSpec:
     if not path.is_file():
         raise FileError(path, "there is no such file. Check the path.")
     try:
-        is_urdf = path.suffix == ".urdf"
+        is_urdf = path.suffix.lower() == ".urdf"
         spec = mujoco.MjSpec.from_string(_urdf_text(path)) if is_urdf else mujoco.MjSpec.from_file(str(path))
         _gather_meshes(spec, path)
         if is_urdf:
@@ -268,7 +268,7 @@ def _hide_collision_shapes(spec: mujoco.MjSpec) -> None:
 
 
 def _find_mesh(model: Path, folder: str, name: str) -> Path:
-    """A mesh file: where the model says, or under its last name anywhere below the model's folder, in any case.
+    """A mesh file: where the model says, or under its last name anywhere below the model's folder; both in any case.
 
     Makers' files come from systems for which `arm.STL` and `arm.stl` are the same.
     """
@@ -277,8 +277,9 @@ def _find_mesh(model: Path, folder: str, name: str) -> Path:
     said = [home / folder / plain, home / plain, *(parent / plain for parent in home.parents)]
     found = next((p for p in said if p.is_file()), None) or next(home.rglob(Path(plain).name), None)
     if found is None:
+        beside = (p for place in dict.fromkeys(p.parent for p in said) if place.is_dir() for p in place.iterdir())
         wanted = Path(plain).name.lower()
-        found = next((p for p in sorted(home.rglob("*")) if p.name.lower() == wanted and p.is_file()), None)
+        found = next((p for p in (*beside, *sorted(home.rglob("*"))) if p.name.lower() == wanted and p.is_file()), None)
     if found is None:
         raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}.")
     return found

@@ -285,8 +285,9 @@ def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
 def describe(robot: RobotSettings, home: Path) -> str:
     """A `robot.toml` for a robot that is a model file alone: base, feet, drives and the pose in which it starts.
 
-    Feet are the last bodies of limbs that reach the ground in that pose. Motors of the file that take torques get
-    drives instead, with its torque limits and gains that bring the whole torque at a quarter of a radian.
+    Feet are the last bodies of limbs that reach the ground in that pose. Bodies whose shapes overlap there pass each
+    other (`ignore_contacts`), as they would else push joints away from their commands. Motors of the file that take
+    torques get drives instead, with its torque limits and gains that bring the whole torque at a quarter of a radian.
 
     Args:
         robot: as `load_robot` reads the model file.
@@ -296,6 +297,10 @@ def describe(robot: RobotSettings, home: Path) -> str:
     if file is None or robot.body or robot.sensor:
         raise UsageError(f"{robot.name} has a robot.toml already; describe needs an MJCF or URDF file alone.")
     model, table = _compiled(robot, "", {}, visuals=True)
+    data = mujoco.MjData(model)
+    data.qpos[table.angles] = pose_angles(robot, table, "ready")
+    mujoco.mj_forward(model, data)
+    overlapping = _overlaps(model, data, "r/")
     torque_driven = "torque" in table.drives
     made_drives = torque_driven or bool(robot.drives)
     written = {
@@ -305,6 +310,7 @@ def describe(robot: RobotSettings, home: Path) -> str:
         "licence": robot.licence,
         "base": robot.base,
         "feet": _feet(robot, model, table) if robot.base == "free" else [],
+        "ignore_contacts": [[one.first, one.second] for one in overlapping],
         "model": {"urdf" if robot.model.urdf else "mjcf": os.path.relpath(file, home)}
         | ({"actuators": False} if torque_driven else {}),
         "drives": _described_drives(model, table, of_file=torque_driven) if made_drives else {},
@@ -313,8 +319,10 @@ def describe(robot: RobotSettings, home: Path) -> str:
     root = model.body(table.body).name.removeprefix("r/")
     kept = "" if made_drives else f"# The {len(table.motors)} motors are the actuators of the model file.\n"
     head = f"# Written by `nutmeg robots --describe`: correct what is wrong. The torso is the root, {root!r}.\n"
-    text = toml_text({key: item for key, item in written.items() if item != {}})
-    return head + kept + re.sub(r"\n\[[a-z.]+\]\n(?=\n|$)", "", text)  # headings with nothing below them
+    pairs = f"# Shapes that overlap at the start pass each other: {'; '.join(map(str, overlapping))}.\n"
+    text = toml_text({key: item for key, item in written.items() if item not in ({}, []) or key == "feet"})
+    text = re.sub(r"\n\[[a-z.]+\]\n(?=\n|$)", "", text)  # headings with nothing below them
+    return head + kept + (pairs if overlapping else "") + text
 
 
 def _feet(robot: RobotSettings, model: mujoco.MjModel, table: RobotTable) -> list[str]:
@@ -406,7 +414,12 @@ def overlaps(scene: Scene, robot: str, angles: Floats | None = None) -> list[Ove
     if angles is not None:
         data.qpos[table.angles] = np.where(np.isnan(angles), data.qpos[table.angles], angles)
     mujoco.mj_forward(model, data)
-    prefix, deepest = f"{robot}/", dict[tuple[str, str], float]()
+    return _overlaps(model, data, f"{robot}/")
+
+
+def _overlaps(model: mujoco.MjModel, data: mujoco.MjData, prefix: str) -> list[Overlap]:
+    """The bodies with a prefix whose shapes overlap in a state whose contacts are known, the deepest first."""
+    deepest: dict[tuple[str, str], float] = {}
     for contact in data.contact[: data.ncon]:
         names = sorted(model.body(model.geom_bodyid[geom]).name for geom in contact.geom)
         if all(name.startswith(prefix) for name in names):

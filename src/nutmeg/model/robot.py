@@ -326,7 +326,7 @@ def load_robot(name: str | Path) -> RobotSettings:
         if not (path / "robot.toml").is_file():
             raise FileError(path, "this folder has no robot.toml. See the how-to 'Bring your own robot'.")
         return read_robot(path / "robot.toml")
-    if path.suffix in (".xml", ".mjcf", ".urdf"):
+    if path.suffix.lower() in (".xml", ".mjcf", ".urdf"):
         return _from_model_file(path)
     if path.suffix == ".toml":
         return read_robot(path)
@@ -364,7 +364,7 @@ def _from_model_file(path: Path) -> RobotSettings:
     """
     from nutmeg.model.model_file import read_facts
 
-    facts, is_urdf = read_facts(path), path.suffix == ".urdf"
+    facts, is_urdf = read_facts(path), path.suffix.lower() == ".urdf"
     hinges = () if facts.actuated else facts.hinges
     return RobotSettings(
         format=ROBOT_FORMAT,

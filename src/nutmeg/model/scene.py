@@ -15,6 +15,7 @@ welded and asleep, beyond the end of the carpet until `activate` (see `sim.world
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -378,6 +379,21 @@ def _fix_root(child: mujoco.MjSpec) -> None:
         body = root.parent
         body.pos, body.quat, body.alt.type = [0, 0, 0], [1, 0, 0, 0], mujoco.mjtOrientation.mjORIENTATION_QUAT
         child.delete(root)
+        _pass_root(child, body)
+
+
+def _pass_root(child: mujoco.MjSpec, root: mujoco.MjsBody) -> None:
+    """Lets a held root and the bodies that move on it pass each other, as they do while it is free.
+
+    MuJoCo lets neighbours pass, but not those of a body that cannot move: hips would be pushed out of their pelvis.
+    """
+    fixed, moving, left = [], [], [root]
+    while left:
+        body = left.pop()
+        (moving if body.joints else fixed).append(body.name)
+        left += [] if body.joints else body.bodies
+    for first, second in itertools.product(fixed, moving):
+        child.add_exclude(bodyname1=first, bodyname2=second)
 
 
 def _delay_motors(child: mujoco.MjSpec, delay: float, timestep: float) -> None:

@@ -16,12 +16,16 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.net.lola.client import LolaClient
 
 Serving = Callable[..., AbstractContextManager[Any]]
-EXAMPLE = Path(__file__).parents[3] / "examples" / "lola_walk.py"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture(name="example", scope="module")
 def _example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lola_walk", EXAMPLE)
+    return loaded(EXAMPLES / "lola_walk.py")
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -55,3 +59,24 @@ def test_names_that_do_not_exist_and_walks_of_other_robots_are_refused(nao: Any,
         client.send()
         with pytest.raises(UsageError, match="nao-spark"):
             example.WalkingNao(client, "initial")
+
+
+def test_a_trial_of_back_to_reality_is_played_and_its_angles_are_logged(
+    nao: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = loaded(EXAMPLES / "btr_robots" / "play.py")
+    monkeypatch.setattr(play, "GO_SECONDS", 0.6)
+    times = 0.024 * np.arange(30)
+    commands = np.stack([0.3 * np.sin(6 * times), np.full(30, 0.2)], axis=1)
+    rows = "\n".join(",".join(map(str, (time, *row))) for time, row in zip(times, commands, strict=True))
+    (tmp_path / "i00-01.csv").write_text(f"time,HeadYaw,HeadPitch\n{rows}\n")
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(
+        "sys.argv", ["play", f"lola:{nao.path()}", str(tmp_path / "i00-01.csv"), str(tmp_path / "results")]
+    )
+    play.main()
+    head, *lines = (tmp_path / "results" / "i00-01.csv").read_text().splitlines()
+    assert head == "time,angles.HeadYaw,angles.HeadPitch"
+    seen = np.array([line.split(",") for line in lines], float)
+    assert np.abs(seen[4:, 1] - commands[:-4, 0]).max() < 0.12, "the head follows within a tenth of a second"
+    assert seen[-1, 2] == pytest.approx(0.2, abs=0.05)

@@ -150,6 +150,25 @@ def test_walks_and_trots_without_feedback_get_ahead(
     assert {n: getattr(parameters, n) for n in walks.space.names} == walks.space.named(walks.space.low)
 
 
+def test_a_policy_walks_in_the_model_and_its_commands_lead_the_same_way_without_it(spark: Twin, tmp_path: Path) -> None:
+    asked = ControllerSettings(
+        kind="policy", gait="policy", search=("stride", "ahead"), velocity=(0.6, 0.0, 0.0), seconds=1.6
+    )
+    policies = make_controllers(asked, spark)
+    assert policies.space.named(policies.space.start) == {"stride": 0.32, "ahead": 0.6}
+    still = policies.space.array({"stride": 0.32, "ahead": 0.0})
+    trials = policies.trials(np.stack([policies.space.start, still]))
+    ahead = [float(np.asarray(b.fitness)[0]) for b in Watch().simulate(spark, spark.space.start[None], trials)]
+    assert ahead[0] > 0.3
+    assert abs(ahead[1]) < 0.05
+    (tmp_path / "walk.toml").write_text(policies.text("found", policies.space.low, ""), encoding="utf-8")
+    written = read_walk(str(tmp_path / "walk.toml")).policy
+    assert written is not None
+    assert written.gait.stride == pytest.approx(policies.space.low[0])
+    with pytest.raises(UsageError, match="is no policy"):
+        make_controllers(dataclasses.replace(asked, gait="final"), spark)
+
+
 HOP = """
 import numpy as np
 class Hop:

@@ -8,6 +8,7 @@ A trial in reality is a series of commands, so any controller that can be planne
 | `keyframes` | a kick, a get-up, a dive (`motion.keyframes`) | `frame2.llj3` [rad], `frame2.seconds` [s]           |
 | `walk`      | the pendulum walk, without feedback           | those of `PendulumWalkSettings`                     |
 | `trot`      | the trot of four legs                         | those of `TrotSettings`                             |
+| `policy`    | a network that walks in the robot's model     | those of `motion.policy.Gait`, `ahead`, `aside`, .. |
 | `python`    | a class of the user's                         | its own                                             |
 
     [controller]                                # of a configuration file: the ant of seed 000
@@ -27,6 +28,14 @@ A trial in reality is a series of commands, so any controller that can be planne
     gait = "final"
     search = ["max_step_x", "y_shift", "z_step", "f_g", "phi_length", "x_offset"]
     velocity = [0.3, 0.0, 0.0]                  # what is asked of it: m/s, m/s, rad/s
+
+    [controller]                                # a network of `nutmeg train`: how its actions become motions
+    kind = "policy"
+    gait = "policy"
+    search = ["reach", "stride", "ahead"]
+
+A policy reacts to what it senses, so it walks in the simulation of the robot as it is before any identification, and
+the commands that it gives there are the trial.
 
     controllers = make_controllers(settings, twin)
     controllers.space.names                     # ("L1_yaw.a", "L1_yaw.psi", ...)
@@ -49,17 +58,18 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import numpy as np
 
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.plugins import load_named
-from nutmeg.base.settings import bounds_of, toml_text
+from nutmeg.base.settings import Bounds, bounds_of, toml_text
 from nutmeg.model.robot import ROBOTS_FOLDER, robot_names
 from nutmeg.motion.bodies import Mirror
 from nutmeg.motion.keyframes import KeyframeMotion, motion_path, read_motion, shipped_motion
+from nutmeg.motion.policy import Gait, PolicySettings, PolicyWalker
 from nutmeg.motion.sinusoid import GaitSettings, Swing, read_gait
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TrotSettings, TrotWalker
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_text
@@ -67,7 +77,7 @@ from nutmeg.motion.walk.settings import PendulumWalkSettings
 from nutmeg.motion.walk.walker import Walker
 from nutmeg.reality.twin import TWIN_ROBOT, Trial, Twin
 from nutmeg.search.space import Dimension, Space
-from nutmeg.sim.worlds import Worlds
+from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -91,7 +101,7 @@ SHORTEST_FRAME = 0.06
 class ControllerSettings:
     """The space of controllers that is searched, and how a controller is tried."""
 
-    kind: Literal["sinusoid", "keyframes", "walk", "trot", "python"] = "sinusoid"
+    kind: Literal["sinusoid", "keyframes", "walk", "trot", "policy", "python"] = "sinusoid"
     """What the numbers mean; see the module."""
     gait: str = ""
     """The gait, motion or walk that gives everything that is not searched, by its name."""
@@ -114,12 +124,12 @@ class ControllerSettings:
     begin: Literal["gait", "still"] = "gait"
     """sinusoid: c0 is the gait itself, or one that hardly moves (the smallest amplitudes)."""
     reach: float = 0.4
-    """keyframes: how far angles may go from those of the motion [rad]; times may halve and double. walk, trot: the
-    share of a number's whole range within which it is searched about the walk's own."""
+    """keyframes: how far angles may go from those of the motion [rad]; times may halve and double. walk, trot, policy:
+    the share of a number's whole range within which it is searched about the walk's own."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """keyframes, walk, trot: ranges of single numbers, by name, in SI units."""
+    """keyframes, walk, trot, policy: ranges of single numbers, by name, in SI units."""
     velocity: tuple[float, float, float] = (0.3, 0.0, 0.0)
-    """walk, trot: the velocity that is asked of it [m/s, m/s, rad/s]."""
+    """walk, trot, policy: the velocity that is asked of it [m/s, m/s, rad/s]."""
     function: str = ""
     """python: `file.py:Class`."""
     seconds: float = 5.0
@@ -136,7 +146,7 @@ class ControllerSettings:
                     raise UnknownNameError("quantity", name, QUANTITIES, where="`search` of [controller]")
         if (self.kind == "python") != bool(self.function):
             raise ValueError('kind = "python" needs `function`, and only that kind has one.')
-        if self.kind in ("sinusoid", "keyframes", "walk") and not self.gait and not self.file:
+        if self.kind in ("sinusoid", "keyframes", "walk", "policy") and not self.gait and not self.file:
             raise ValueError(f'kind = "{self.kind}" needs `gait`, the name of what is searched, or its `file`.')
         if not 0 < self.period < self.seconds or self.ramp < 0:
             raise ValueError(
@@ -188,6 +198,7 @@ def make_controllers(settings: ControllerSettings, twin: Twin) -> Controllers:
         "keyframes": KeyframeControllers,
         "walk": WalkControllers,
         "trot": TrotControllers,
+        "policy": PolicyControllers,
         "python": UserControllers,
     }
     return kinds[settings.kind](settings, twin)
@@ -557,6 +568,65 @@ class TrotControllers(_ParameterControllers):
 
     def _walker(self, robots: IdealRobots, walks: list[TrotSettings]) -> TrotWalker:
         return TrotWalker(robots, robots.table.name, walks, period=self.settings.period)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyNumbers(Gait):
+    """The numbers of a policy that can be searched: how actions become motions, and the velocity that it is asked."""
+
+    reach: Annotated[float, Bounds(0.01, 0.5, "rad")] = 0.12
+    ahead: Annotated[float, Bounds(-2.0, 2.0, "m/s")] = 0.0
+    """Wanted velocity ahead [m/s]."""
+    aside: Annotated[float, Bounds(-1.0, 1.0, "m/s")] = 0.0
+    """Wanted velocity to the left [m/s]."""
+    turn: Annotated[float, Bounds(-2.0, 2.0, "rad/s")] = 0.0
+    """Wanted turn to the left [rad/s]."""
+
+
+class PolicyControllers(_ParameterControllers):
+    """A policy's gait and wanted velocity; it walks in the twin's own simulation, and its commands are the trial."""
+
+    kind, set_name = PolicyNumbers, "policy"
+    usual = ("reach", "gain", "stride", "lift")
+
+    @property
+    def given(self) -> PolicyNumbers:
+        """The numbers of the policy as its file has them, and the velocity of the settings."""
+        gait, velocity = dataclasses.asdict(self._policy.gait), self.settings.velocity
+        return PolicyNumbers(**gait, **dict(zip(("ahead", "aside", "turn"), velocity, strict=True)))
+
+    @property
+    def _policy(self) -> PolicySettings:
+        if self.walk.policy is None:
+            raise UsageError(f"the walk {self.walk.name!r} is no policy: its file has no table [policy].")
+        return self.walk.policy
+
+    def _changed(self, controller: ArrayLike) -> tuple[PolicySettings, PolicyNumbers]:
+        numbers: PolicyNumbers = self.parameters_of(controller)
+        gait = Gait(**{one.name: getattr(numbers, one.name) for one in dataclasses.fields(Gait)})
+        return replace(self._policy, gait=gait), numbers
+
+    def commands(self, controllers: ArrayLike) -> Floats:
+        """Commands of the policy while it walks in simulation, (n, T, motors)."""
+        rows, s = np.atleast_2d(np.asarray(controllers, float)), self.settings
+        out = np.empty((len(rows), len(s.times), len(self._twin.table.motors)))
+        for row, commands in zip(rows, out, strict=True):
+            policy, numbers = self._changed(row)
+            worlds = Worlds(self._twin.base)
+            robot, steps = worlds.robot(TWIN_ROBOT), steps_in(s.period, worlds.scene.timestep)
+            walker = PolicyWalker(worlds, TWIN_ROBOT, policy, period=s.period)
+            walker.wanted[:] = (numbers.ahead, numbers.aside, numbers.turn)
+            for cycle, time in enumerate(s.times.tolist()):
+                walker.sample(time)
+                commands[cycle] = robot.command[0]
+                worlds.step(steps)
+        return out
+
+    def text(self, name: str, controller: ArrayLike, about: str) -> str:
+        """A controller as a file of walks has it; its weights are those beside the policy's own file."""
+        policy, numbers = self._changed(controller)
+        told = f"{about} Wanted: {numbers.ahead:.3f} m/s, {numbers.aside:.3f} m/s, {numbers.turn:.3f} rad/s."
+        return walk_text(replace(self.walk, name=name, origin=Origin(about=told), policy=policy))
 
 
 class UserControllers(_Trials):

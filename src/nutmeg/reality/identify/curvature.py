@@ -19,7 +19,8 @@ taken off J' J, or else the errors of two slopes would tell parameters apart tha
 **With other losses than squares** (`search.losses`) the estimate is an M-estimate, and the covariance the sandwich of
 Huber (Robust Statistics, 1981, chapter 7): a residual r counts by its pull psi(r), so that an outlier counts no more
 than any other large residual, and slopes by the mean m of psi' over their series. Rows are scaled by sqrt(m), and their
-residuals are psi / sqrt(m); for absolute residuals psi is the sign, and m twice the density of the residuals at zero.
+residuals are psi / sqrt(m). Absolute residuals are smoothed as at the end of a search, psi = r / (abs(r) + c): such an
+estimate varies less than the median would (normal residuals: by 11 % more than that of squares instead of 25 %).
 
 What the data do not say at all is limited by a prior as wide as the range: a parameter without effect has a
 standard error of 1, the whole range.
@@ -38,7 +39,7 @@ from scipy.special import stdtrit
 
 from nutmeg.base.arrays import Floats, Indices
 from nutmeg.base.errors import UsageError
-from nutmeg.search.losses import ROBUST_LOSSES, Loss, loss_bends, loss_weights
+from nutmeg.search.losses import ROBUST_LOSSES, SMOOTHING, Loss, loss_bends, loss_weights, smoothed_bend
 from nutmeg.search.space import Space
 
 Residuals = Callable[[Floats], Floats | Sequence[Floats]]
@@ -262,8 +263,10 @@ def _slope_errors(slopes: list[tuple[Floats, float]]) -> list[float]:
     return [*errors, slopes[-1][1] + bends * (STEP_FACTORS[1] / STEP_FACTORS[0]) ** 4]
 
 
-DENSITY_WINDOW = 0.5
-"""Half the window in which the density of residuals at zero is counted, in robust deviations."""
+CENTRE = 0.5
+"""Half the window in which residuals near zero are counted, in robust deviations."""
+CENTRE_SHARE = math.erf(CENTRE / math.sqrt(2))
+"""The share of normal residuals in it."""
 
 
 def _pulls(errors: Floats, lengths: Sequence[int], loss: Loss) -> tuple[Floats, Floats]:
@@ -271,10 +274,11 @@ def _pulls(errors: Floats, lengths: Sequence[int], loss: Loss) -> tuple[Floats, 
     scales = np.ones_like(errors)
     if loss not in (*ROBUST_LOSSES, "absolute"):
         return errors, scales
-    pulls = errors * loss_weights(loss, errors)
+    pulls = errors * loss_weights(loss, errors, SMOOTHING[1])
     bends = loss_bends(loss, errors) if loss in ROBUST_LOSSES else scales
+    corner = SMOOTHING[1] * float(np.abs(errors).mean())
     for part in _series(lengths):
-        bend = float(bends[part].mean()) if loss in ROBUST_LOSSES else 2 * _density_at_zero(errors[part])
+        bend = float(bends[part].mean()) if loss in ROBUST_LOSSES else _absolute_bend(errors[part], corner)
         if bend > 0:
             scales[part] = math.sqrt(bend)
         else:  # residuals that are mostly zero have no deviation, and stay as they are
@@ -282,10 +286,17 @@ def _pulls(errors: Floats, lengths: Sequence[int], loss: Loss) -> tuple[Floats, 
     return pulls / scales, scales
 
 
-def _density_at_zero(errors: Floats) -> float:
-    """The density of residuals at zero, counted within a part of their deviation."""
-    window = DENSITY_WINDOW * robust_deviation(errors)
-    return float((np.abs(errors) <= window).mean()) / (2 * window) if window > 0 else 0.0
+def _absolute_bend(errors: Floats, corner: float) -> float:
+    """The mean of psi' of smoothed absolute residuals.
+
+    It is a peak at zero with few residuals in it. So they are counted in a wider window, and have the peak's share of
+    normal residuals.
+    """
+    deviation = robust_deviation(errors)
+    if deviation == 0:
+        return 0.0
+    centre = float((np.abs(errors) <= CENTRE * deviation).mean())
+    return centre / CENTRE_SHARE * smoothed_bend(corner, deviation)
 
 
 def robust_deviation(errors: Floats) -> float:
