@@ -42,7 +42,7 @@ STANDING, AHEAD, BACK, ASIDE, TURNING = 0.10, 0.30, 0.40, 0.52, 0.62
 LOWEST_SHARE = 0.3
 """Straight commands are at least this share of the highest."""
 FOOT_WIDTH = 4 / 7
-"""How exactly a swinging foot should be as high as it should, as a share of that height."""
+"""How exactly a standing foot should be on the ground, as a share of the height of a swinging one."""
 HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
 """Speeds of neck and toes for each radian [1/s], and the most [rad/s]."""
 SLACK, EXACT = 0.15, 0.125
@@ -334,9 +334,11 @@ def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: Fl
     total += r.heading * (math.exp(-((missing / 0.1) ** 2)) - 2.0 * abs(missing))
     wave = math.sin(2 * math.pi * (s.clock - t.period / t.stride)) if s.steps else 0.0
     for foot in range(feet.feet):
-        wish = r.foot_height * max(wave if feet.group[foot] == 0 else -wave, 0.0)
-        off_height = (soles[foot] - wish) / (FOOT_WIDTH * r.foot_height)
-        total += r.feet / feet.feet * math.exp(-(off_height**2))
+        # A swinging foot earns in proportion to its height, so that the first millimetres count as much as the last.
+        swing = max(wave if feet.group[foot] == 0 else -wave, 0.0)
+        high = 1.0 - abs(soles[foot] / r.foot_height - swing) / max(swing, 0.1)
+        low = math.exp(-((soles[foot] / (FOOT_WIDTH * r.foot_height)) ** 2))
+        total += r.feet / feet.feet * (swing * max(high, 0.0) + (1.0 - swing) * low)
     # Turning and stepping on the spot can be had without going anywhere: they count less the more is missed.
     total *= 1.0 - SPOT_LOSS * min(missed, 1.0)
     total += r.follow * (1.0 - min(missed, 1.5)) + r.exact * math.exp(-((off / (EXACT * r.fastest[0])) ** 2))

@@ -14,12 +14,12 @@ heading that is missing, the reward of a second is
     + (1 - 0.7 min(e, 1)) (                             V the highest speed ahead
         0.8 (exp(-((w - w*) / 0.5)^2) + (1 - f) / 2)    f = |w - w*| / (|w*| + 0.5), at most 1.5
         + 0.5 (exp(-(d / 0.1)^2) - 2 |d|)
-        + 0.4 / feet for each foot that is as high as the clock says)
+        + 0.4 / feet for each foot that stands, or is as high as the clock says)
     - |tilt|^2 - 0.02 |rates of roll and pitch|^2 - small costs of speeds, actions and joints off their stance
 
 and a fall costs 1. Without the factor of the second line a T1 learned within a million cycles to step and turn on the
 spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2.5 (1 - e),
-and 1.2 for their feet.
+and 2 for their feet.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
         fastest=(speed, round(0.6 * speed, 2), 1.5),
         back=round(0.7 * speed, 2),
         follow=2.5,
-        feet=1.2,
+        feet=2.0,
         change=0.02,
         posture=0.05,
         foot_height=round(0.08 * legs, 3),
