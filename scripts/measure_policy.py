@@ -12,6 +12,7 @@ training task earns without pushes at 0.7 of the highest velocities: for the net
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import ROBOT_NAME, FallJudge, start_walkers, yaw_of
-from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask, usual_walk, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, usual_walk, walk_scene
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import read_walk
@@ -47,7 +48,7 @@ def measured(scene: Scene, walk: WalkParameters, policy: PolicySettings, trials:
         worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
         robot, judge = worlds.robots[0], FallJudge(worlds)
         start, fell, turned = robot.pose[:, :2].copy(), np.zeros(trials, dtype=bool), np.zeros(trials)
-        before = yaw_of(robot.pose)
+        before = began = yaw_of(robot.pose)
         walker.wanted[:] = wish
         for _ in range(CYCLES):
             walker.sample(0.0)
@@ -55,7 +56,9 @@ def measured(scene: Scene, walk: WalkParameters, policy: PolicySettings, trials:
             fell |= judge.now()
             now = yaw_of(robot.pose)
             turned, before = turned + np.angle(np.exp(1j * (now - before))), now
-        way = np.abs(turned) if name == "turn" else np.hypot(*(robot.pose[:, :2] - start).T)
+        # Straight ways count as far as they lead where they were to: a robot that goes elsewhere is not fast.
+        apart, heading = robot.pose[:, :2] - start, began + math.atan2(wish[1], wish[0])
+        way = turned if name == "turn" else apart[:, 0] * np.cos(heading) + apart[:, 1] * np.sin(heading)
         speed = way[~fell] / (CYCLES * CONTROL_CYCLE)
         cells.append(f"{speed.mean():.2f} ± {2 * speed.std() / np.sqrt(max(len(speed), 1)):.2f}")
         falls.append(str(int(fell.sum())))
@@ -68,7 +71,7 @@ def earned(scene: Scene, policy: PolicySettings, *, moves: bool, cycles: int = 4
     """The mean reward of a second of 32 robots that follow the network, or whose actions are zero."""
     usual = usual_walk(scene)[1]
     rewards = WalkRewards(fastest=policy.fastest, back=policy.back, level=0.7, push=0.0, foot_height=usual.foot_height)
-    task = WalkTask(scene, 32, seed=SEED, gait=policy.gait, rewards=rewards)
+    task = WalkTask(scene, 32, seed=SEED, learning=WalkLearning(gait=policy.gait, rewards=rewards))
     network, total = policy.network(scene.robots[0].kind), 0.0
     for _ in range(cycles):
         actions = np.zeros((task.count, task.actions), np.float32)

@@ -198,6 +198,9 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
         width = max(map(len, known))
         lines = "\n".join(f"  nutmeg {name} {each:<{width}}  {what}" for each, (_, _, what) in known.items())
         about = f"\n\nsub-commands ({next(iter(known))} if none is named):\n{lines}"
+    if name == "train":
+        # Before numpy is loaded: robots are stepped by threads of their own, which those of its BLAS would disturb.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     module: Any = importlib.import_module(f"nutmeg.commands.{file}")
     options = getattr(module, kind)
     if {"-h", "--help"} & set(rest):

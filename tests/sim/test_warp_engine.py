@@ -75,10 +75,12 @@ def test_some_worlds_are_stepped_reset_and_varied_alone() -> None:
     for one in both:
         one.vary("robot", "mass.torso", [0.8, 1.0, 1.6], relative=True)
         one.reset()
-        one.robots[0].push([8.0, 0.0, 0.0])
+        one.robots[0].push([30.0, 0.0, 0.0])
         one.advance(0.1)
     np.testing.assert_allclose(both[1].qpos, both[0].qpos, atol=1e-3)
-    assert np.ptp(both[1].qpos[:, 0]) > 1e-5, "a light robot is pushed farther"
+    light, plain, heavy = both[1].qpos[:, 0]
+    assert light > plain + 0.003, "a light robot is pushed farther, by more than the engines may differ"
+    assert plain > heavy + 0.006
 
 
 @installed

@@ -143,10 +143,10 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
 
 def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
     """Players of T1 or K1 robots, by number."""
-    from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, StandingWalker, policy_walk
+    from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, walking_setup
 
-    walk = policy_walk(arguments.walk) if arguments.walk else StandingWalker
-    setup = BoosterSetup(robot=arguments.robot, players=arguments.players, field=arguments.field, walk=walk)
+    setup = BoosterSetup(robot=arguments.robot, players=arguments.players, field=arguments.field)
+    setup = walking_setup(setup, arguments.walk)
     return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
 
 

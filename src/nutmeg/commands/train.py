@@ -9,10 +9,10 @@ it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at
 have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Players of a match use
 corrections of get-ups, not yet of kicks. Ctrl-C saves; the same command with the same --output goes on and ends with
 the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at 1 m/s after nine
-minutes; two busy cores simulated a twelfth as many cycles a second.
+minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on the GPU.
 
 example: nutmeg train walk --robot nao-spark --type type0
-         nutmeg train walk --robot t1 --worlds 2048 --threads 16
+         nutmeg train walk --robot t1 --worlds 4096 --device gpu
          nutmeg train walk --robot my/quadruped --level 0.5
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
@@ -61,6 +61,7 @@ _MEASURES: dict[str, dict[str, str]] = {
         "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
         "error": "By how much velocities are missed, as a share of the wanted ones and 0.25 m/s.",
         "turn_error": "By how much turn rates are missed [rad/s].",
+        "ahead": "The share of the wanted speed that is reached by robots that are to go ahead.",
     },
     "get-up": {"stood": "The share of robots that stood half a second after the motion, with exploration."},
     "kick": {
@@ -99,7 +100,7 @@ class Arguments(JsonOption):
     threads: Annotated[int, Bounds(1, 256)] = 2
     """How many threads simulate; results are the same."""
     device: str = "cpu"
-    """Where the networks are: cpu, or cuda for a GPU, which needs torch."""
+    """cpu; gpu for robots and networks on a CUDA device (walks only); cuda for the networks alone. Both need torch."""
     video: bool = True
     """Whether to film the policy at the end; needs a renderer (see nutmeg doctor)."""
     onnx: bool = False

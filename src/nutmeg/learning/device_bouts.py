@@ -24,15 +24,14 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.base.kernels import numba_cuda
-from nutmeg.base.records import aligned, new_records, record_of, record_values
+from nutmeg.base.records import new_records, record_of, record_values
 from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNoise, course_scene, target_table
 from nutmeg.model.scene import settled_history
 from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest, up_in
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, WalkState, leg_addresses, motor_records
-from nutmeg.sim.warp_engine import WarpBatch
+from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
 from nutmeg.sim.worlds import StateArrays, steps_in
 
 if TYPE_CHECKING:
@@ -118,13 +117,14 @@ class DeviceCourse:
         self.arguments: tuple[Any, ...] = ()
         self._graph: Any = None
         self._order = np.zeros(0, np.intp)
+        self._memory = DeviceMemory(batch)
 
     def walk(self, bouts: Sequence[Bout], noise: StartNoise) -> BoutResults:
         """Walks all bouts, several one after the other in a world if there are more of them than worlds."""
         longest = self.begin(bouts, noise)
         for _ in range(-(-longest // CYCLES_PER_GRAPH)):
             self.some_cycles()
-            if (self._here(self.arguments[2].present) >= len(bouts)).all():
+            if (self._memory.get(self.arguments[2].present) >= len(bouts)).all():
                 break
         return self._results()
 
@@ -144,7 +144,8 @@ class DeviceCourse:
             self._shapes, self._graph = shapes, None
         else:
             _, gaits, old_course, old_starts, _ = self.arguments
-            self._refill((gaits.sets, *old_course, *old_starts), (sets, *course, *starts))
+            for old, new in zip((gaits.sets, *old_course, *old_starts), (sets, *course, *starts), strict=True):
+                self._memory.refill(old, new)
         self.batch.forget_overflow()
         return -(-len(bouts) // self.count) * (int(course.table["cycles"].sum(axis=1).max()) + 1)
 
@@ -173,7 +174,7 @@ class DeviceCourse:
 
     def _results(self) -> BoutResults:
         course = self.arguments[2]
-        gained, lost, whole = (self._here(one).copy() for one in (course.gained, course.lost, course.whole))
+        gained, lost, whole = (self._memory.get(one).copy() for one in (course.gained, course.lost, course.whole))
         full = int(self.batch.overflowed().sum())
         if full:
             warnings.warn(
@@ -184,35 +185,13 @@ class DeviceCourse:
         back = np.argsort(self._order)
         return BoutResults(gained[back], lost[back], whole[4, back] == 1, whole[3, back] * CONTROL_CYCLE, None)
 
-    # Memory: numpy arrays where the device is this processor, arrays of numba-cuda on a GPU.
-
     def _there(self, group: Any) -> Any:  # noqa: ANN401 (a named tuple of arrays)
         """A group of arrays in the device's memory."""
-        if not self.batch.on_cuda:
-            return group
-        cuda = numba_cuda()
-        arrays = {name: aligned(array) for name, array in group._asdict().items()}
-        there = group._replace(**{name: cuda.to_device(array) for name, array in arrays.items()})
-        if hasattr(group, "parameters"):
+        there = group._replace(**{name: self._memory.put(array) for name, array in group._asdict().items()})
+        if hasattr(group, "parameters") and self.batch.on_cuda:
             values = there.parameters.view(np.float64).reshape(*group.values.shape)
             there = there._replace(values=values)  # the same memory, as records and as numbers
         return there
-
-    def _refill(self, there: Sequence[Any], arrays: Sequence[Any]) -> None:
-        """Copies arrays into those of the device."""
-        for old, new in zip(there, arrays, strict=True):
-            if self.batch.on_cuda:
-                old.copy_to_device(aligned(new))
-            else:
-                old[...] = new
-        self.batch.synchronize()
-
-    def _here(self, array: Any) -> Any:  # noqa: ANN401
-        """An array of the device in this computer's memory."""
-        if not self.batch.on_cuda:
-            return array
-        self.batch.synchronize()
-        return array.copy_to_host()
 
     def _engine_arrays(self) -> EngineArrays:
         from nutmeg.learning.course_kernels import EngineArrays

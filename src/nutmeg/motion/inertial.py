@@ -216,10 +216,10 @@ class UpEstimator:
 
     def sample(self) -> None:
         """Measures, and updates the estimate."""
-        from nutmeg.motion.inertial_kernels import estimate_up  # here: loading the compiler takes long
+        from nutmeg.motion.inertial_kernels import estimate_ups  # here: loading the compiler takes long
 
         self._imu.measure()
-        estimate_up(self._imu.gyro, self._imu.felt, self.period, self.up)
+        estimate_ups(self._imu.gyro, self._imu.felt, self.period, self.up)
 
 
 class Lying(IntEnum):

@@ -1,7 +1,8 @@
 """Gyro and accelerometer, compiled: what they measure, and what tilt, upward direction and falls follow from them.
 
 Functions for one robot work on rows, those with an s in their name go robot by robot over N of them; one robot's cycle
-takes a few microseconds. What a walk needs of one robot (`measure_imu`, `estimate_tilt`) runs on a GPU, too.
+takes a few microseconds. What a walk needs of one robot (`measure_imu`, `estimate_tilt`, `estimate_up`) runs
+on a GPU, too.
 """
 
 from __future__ import annotations
@@ -116,29 +117,35 @@ def estimate_tilts(gyro: Floats, acceleration: Floats, period: float, tilt: Floa
 
 
 @kernel
-def estimate_up(gyro: Floats, acceleration: Floats, period: float, up: Floats) -> None:
-    """Upward directions, unit vectors (N, 3) in the torso's frame, by a complementary filter that works in any posture.
+def estimate_up(gyro: Floats, acceleration: Floats | tuple[float, float, float], period: float, up: Floats) -> None:
+    """The upward direction in the torso's frame by a complementary filter that works in any posture.
 
     Args:
-        gyro: (N, 3) [rad/s].
-        acceleration: measured by the accelerometer, (N, 3) [m/s²].
+        gyro: (3,) [rad/s].
+        acceleration: measured by the accelerometer, (3,) [m/s²].
         period: of a cycle [s].
-        up: changed.
+        up: a unit vector, (3,); changed.
     """
+    a, g, f = up, gyro, acceleration
+    # The torso turns, and the upward direction stays in the world: da/dt = a x gyro.
+    x = a[0] + period * (a[1] * g[2] - a[2] * g[1])
+    y = a[1] + period * (a[2] * g[0] - a[0] * g[2])
+    z = a[2] + period * (a[0] * g[1] - a[1] * g[0])
+    strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+    if abs(strength - STANDARD_GRAVITY) < GRAVITY_BAND * STANDARD_GRAVITY:
+        share = period / UP_TIME_CONSTANT
+        x += share * (f[0] / strength - x)
+        y += share * (f[1] / strength - y)
+        z += share * (f[2] / strength - z)
+    length = math.sqrt(x * x + y * y + z * z)
+    up[0], up[1], up[2] = x / length, y / length, z / length
+
+
+@kernel
+def estimate_ups(gyro: Floats, acceleration: Floats, period: float, up: Floats) -> None:
+    """`estimate_up` for N robots: a row each."""
     for n in range(len(up)):
-        a, g, f = up[n], gyro[n], acceleration[n]
-        # The torso turns, and the upward direction stays in the world: da/dt = a x gyro.
-        x = a[0] + period * (a[1] * g[2] - a[2] * g[1])
-        y = a[1] + period * (a[2] * g[0] - a[0] * g[2])
-        z = a[2] + period * (a[0] * g[1] - a[1] * g[0])
-        strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-        if abs(strength - STANDARD_GRAVITY) < GRAVITY_BAND * STANDARD_GRAVITY:
-            share = period / UP_TIME_CONSTANT
-            x += share * (f[0] / strength - x)
-            y += share * (f[1] / strength - y)
-            z += share * (f[2] / strength - z)
-        length = math.sqrt(x * x + y * y + z * z)
-        up[n, 0], up[n, 1], up[n, 2] = x / length, y / length, z / length
+        estimate_up(gyro[n], acceleration[n], period, up[n])
 
 
 @kernel

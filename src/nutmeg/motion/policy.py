@@ -97,6 +97,8 @@ class Gait:
     lift: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.3
     """How far the swinging leg is drawn up, as an angle of a Nao's hip [rad]; other feet rise by a third of this share
     of the height of the hips."""
+    swing: Annotated[float, Bounds(0.0, 2.0)] = 0.0
+    """Share of the way of a step at the wanted velocity by which legs that are not a Nao's swing by themselves."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -257,6 +259,8 @@ class PolicyTable:
     """Top speeds of velocity drives [rad/s]."""
     lift: Annotated[Floats, (2, MAX_MOTORS)]
     """How far joints move to draw up the legs of the first and of the second half of the clock [rad]."""
+    swing: Annotated[Floats, (2, MAX_MOTORS)]
+    """How far they move from the middle of a step to its end, for each m/s ahead and to the left [rad s/m]."""
 
 
 class MirrorImage(NamedTuple):
@@ -301,9 +305,12 @@ def policy_table(
     """The record of a robot's numbers, (1,)."""
     position, moved = commands_angles(table), moved_motors(scene, table)
     joints = table.motor_joints[moved]
-    lift, fastest = np.zeros((2, MAX_MOTORS)), np.zeros(len(moved))
+    lift, swing, fastest = np.zeros((2, MAX_MOTORS)), np.zeros((2, MAX_MOTORS)), np.zeros(len(moved))
     if position:
         feet = find_feet(scene, table)
+        if gait.swing:
+            # In the half of a stride in which it stands, a foot comes from so far ahead to so far behind.
+            swing[:, : len(moved)] = gait.swing * gait.stride / 4 * feet.swing()[:, joints]
         lift[:, : len(moved)] = feet.lift(gait.lift * LIFT_SHARE * feet.hip_height)[:, joints]
     else:
         fastest = scene.model.actuator_ctrlrange[table.commands[moved], 1]
@@ -315,7 +322,7 @@ def policy_table(
     rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
     numbers = {"motors": len(moved), "told": told, "period": period, "gain": gait.gain, "stride": gait.stride}
     wide = {name: np.pad(row, (0, MAX_MOTORS - len(row))) for name, row in rows.items()}
-    return record_values(PolicyTable(position=position, lift=lift, **numbers, **wide))  # type: ignore[arg-type]
+    return record_values(PolicyTable(position=position, lift=lift, swing=swing, **numbers, **wide))  # type: ignore[arg-type]
 
 
 def legs_of(table: RobotTable) -> NaoLegs:

@@ -79,18 +79,20 @@ def smooth(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
 def follow(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
     """Turns an answer (motors,) into commands of the drives, `state.command`, and lets the clock go on.
 
-    The target of a joint is that of the stance, with the swinging leg drawn up, and what the action adds. Drives that
-    are commanded angles get the targets, from smoothed actions. A velocity drive goes a share of the way there within
-    a cycle, `table.gain`.
+    The target of a joint is that of the stance, with the swinging leg drawn up, legs that swing to where the robot is
+    to go and push back on the ground, and what the action adds. Drives that are commanded angles get the targets, from
+    smoothed actions. A velocity drive goes a share of the way there within a cycle, `table.gain`.
     """
     # The first legs swing in the first half of the clock, the others in the second.
     wave = math.sin(2.0 * math.pi * state.clock) if state.steps else 0.0
     first, second = max(wave, 0.0), max(-wave, 0.0)
+    swing = -math.cos(2.0 * math.pi * state.clock) if state.steps else 0.0
     if table.position:
         smooth(state, table, action)
     for i in range(table.motors):
         chosen = state.action[i] if table.position else min(max(action[i], -MAX_ACTION), MAX_ACTION)
         goal = table.home[i] + first * table.lift[0, i] + second * table.lift[1, i] + table.reach[i] * chosen
+        goal += swing * (state.wanted[0] * table.swing[0, i] + state.wanted[1] * table.swing[1, i])
         goal = min(max(goal, table.lowest[i]), table.highest[i])
         if table.position:
             state.command[i] = goal

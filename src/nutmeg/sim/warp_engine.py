@@ -32,6 +32,7 @@ import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, MissingExtraError, ModelError, SimulationError
 from nutmeg.base.kernels import numba_cuda
+from nutmeg.base.records import aligned
 from nutmeg.model.export import as_dcmotor
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import printed_count
@@ -90,6 +91,7 @@ def device_model(scene: Scene) -> mujoco.MjModel:
         if box and abs(geom.pos[2] + geom.size[2]) < _GROUND_TOLERANCE:
             geom.pos, geom.type, geom.size = [0.0, 0.0, 0.0], mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
     model = spec.compile()
+    model.opt.solver = scene.model.opt.solver  # it may have been changed since the scene was built
     model.geom_friction[:] = np.maximum(model.geom_friction, mujoco.mjMINMU)  # MuJoCo does that in each contact itself
     for size in ("nq", "nv", "nu", "na", "nsensordata"):
         if getattr(model, size) != getattr(scene.model, size):
@@ -110,11 +112,12 @@ class Room:
 
     @classmethod
     def for_scene(cls, scene: Scene) -> Room:
-        """Enough for robots that stand, walk or fall: three rows a contact, one for each joint's limit or friction."""
+        """Enough for robots that stand, walk or fall: rows of contacts, and one for each joint's limit or friction."""
         contacts = CONTACTS_PER_ROBOT * max(len(scene.robots), 1) + 8 * scene.has_ball
         model = scene.model
         rows = int((model.dof_frictionloss > 0).sum() + model.jnt_limited.sum() + 6 * model.neq + 2 * model.ntendon)
-        return cls(contacts, 3 * contacts + rows)
+        # A contact with friction has three rows, or four edges of a pyramid.
+        return cls(contacts, (3 if model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC else 4) * contacts + rows)
 
 
 class WarpBatch:
@@ -163,6 +166,13 @@ class WarpBatch:
         if not self.on_cuda:
             return self.device_array(name).numpy()
         return numba_cuda().as_cuda_array(self.device_array(name))
+
+    def limit_solver(self, iterations: int, line_search: int) -> None:
+        """Ends the solver after so many iterations, and so many of its line search, in the slowest world."""
+        options = self._there.opt
+        options.iterations = min(int(options.iterations), iterations)
+        options.ls_iterations = min(int(options.ls_iterations), line_search)
+        self._graphs.clear()
 
     @property
     def stream(self) -> int:
@@ -293,12 +303,16 @@ class WarpBatch:
 
     def use_scenes(self, scenes: Sequence[Scene]) -> None:
         """Gives each world the numbers of its scene; scenes with other parts are a ValueError."""
-        different = {id(scene): scene for scene in scenes}
-        index = {key: row for row, key in enumerate(different)}
-        rows = np.array([index[id(scene)] for scene in scenes])
+        models = {id(scene): device_model(scene) for scene in {id(s): s for s in scenes}.values()}
+        self.use_models([models[id(scene)] for scene in scenes])
+
+    def use_models(self, models: Sequence[mujoco.MjModel]) -> None:
+        """Gives each world the numbers of its model, made by `device_model`; other parts are a ValueError."""
+        different = list({id(model): model for model in models}.values())
+        index = {id(model): row for row, model in enumerate(different)}
+        rows = np.array([index[id(model)] for model in models])
         with self._warp.ScopedDevice(self.place):
-            models = [self._engine.put_model(device_model(scene)) for scene in different.values()]
-            for name, arrays in _arrays_of(models):
+            for name, arrays in _arrays_of([self._engine.put_model(model) for model in different]):
                 if len({array.shape[1:] for array in arrays}) > 1:
                     raise ValueError(f"their {name} differ in size.")
                 values = [array.numpy()[:1] for array in arrays]
@@ -306,6 +320,39 @@ class WarpBatch:
                     own = self._warp.array(np.concatenate(values)[rows], dtype=arrays[0].dtype)
                     setattr(self._there, name, own)
         self._graphs.clear()  # they have the addresses of the numbers before
+
+
+class DeviceMemory:
+    """Arrays beside those of the engine: numpy's where the device is this processor, numba-cuda's on a GPU.
+
+    Args:
+        batch: the worlds of the device.
+    """
+
+    def __init__(self, batch: WarpBatch) -> None:
+        self._batch = batch
+
+    def put(self, array: Any) -> Any:  # noqa: ANN401
+        """An array in the device's memory; the array itself where that is this computer's."""
+        return numba_cuda().to_device(aligned(array)) if self._batch.on_cuda else array
+
+    def refill(self, there: Any, array: Any) -> None:  # noqa: ANN401
+        """Copies an array into one of the device."""
+        if there is array:
+            return
+        if self._batch.on_cuda:
+            self._batch.synchronize()
+            there.copy_to_device(aligned(array))
+            self._batch.synchronize()
+        else:
+            there[...] = array
+
+    def get(self, there: Any) -> Any:  # noqa: ANN401
+        """An array of the device in this computer's memory."""
+        if not self._batch.on_cuda:
+            return there
+        self._batch.synchronize()
+        return there.copy_to_host()
 
 
 def _arrays_of(models: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:

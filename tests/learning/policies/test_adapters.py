@@ -11,14 +11,14 @@ import pytest
 
 from nutmeg.learning.policies.adapters import TaskVectorEnv, rsl_rl_env, stable_baselines_env
 from nutmeg.learning.policies.task import Variation
-from nutmeg.learning.policies.walk_task import WalkTask, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkTask, walk_scene
 from nutmeg.motion.walk.files import read_walk
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def robots(count: int = 4) -> WalkTask:
-    return WalkTask(walk_scene("t1"), count, seed=1, variation=Variation(bodies=1))
+    return WalkTask(walk_scene("t1"), count, seed=1, learning=WalkLearning(variation=Variation(bodies=1)))
 
 
 def test_vectors_of_gymnasium_have_shapes_ends_and_seeds_as_they_should() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,23 @@ def test_actions_of_mirrored_robots_are_mirror_images() -> None:
     truth = np.zeros((20, 1), np.float32)
     assert learner.best(-seen) == pytest.approx(-learner.best(seen), abs=1e-6)
     assert learner.value(-seen, truth) == pytest.approx(learner.value(seen, truth), abs=1e-6)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_torch_learns_what_numpy_does() -> None:
+    """With one batch, whose order does not count, both make the same step."""
+    rng, found = np.random.default_rng(0), []
+    shapes = (6, 10, 4), (6, 10, 1), (6, 10, 2), (6, 10), (7, 10), (6, 10)
+    parts = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    parts[3] = -2.0 - 0.1 * parts[3] ** 2
+    for device in ("cpu", "cpu:0"):
+        settings = PpoSettings(hidden=(16,), epochs=2, batches=1, divergence=1e6)
+        learner = Learner((4, 1, 2), settings, seed=1, mirrors=MIRRORS, device=device)
+        for _ in range(3):
+            learner.update(Rollout(*map(learner.arrays.put, (*parts, parts[5] > 1.0))))
+        found.append(learner.save())
+    for name in ("policy", "critic", "spread", "seen_mean", "rate"):
+        np.testing.assert_allclose(found[1][name], found[0][name], atol=1e-4)
 
 
 def point_masses(iterations: int, seed: int) -> list[float]:

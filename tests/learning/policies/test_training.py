@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,14 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.kernels import grid_of
+from nutmeg.base.records import aligned
 from nutmeg.cli import main
 from nutmeg.learning.courses import start_walkers
 from nutmeg.learning.policies.ppo import PpoSettings
 from nutmeg.learning.policies.task import Variation
 from nutmeg.learning.policies.training import BLOCK, Training, TrainSettings
-from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.legs.feet import find_feet
 from nutmeg.motion.policy import read_network
 from nutmeg.motion.policy_kernels import run_network
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats32
 
+MISSING_WARP = importlib.util.find_spec("mujoco_warp") is None
 SMALL = TrainSettings(kind="type0", worlds=8, seed=3, ppo=PpoSettings(hidden=(16,), cycles=4, epochs=1, batches=1))
 
 
@@ -48,7 +52,9 @@ def earned(task: WalkTask, policy: str, cycles: int = 200) -> float:
 def test_walking_earns_more_than_stepping_on_the_spot() -> None:
     rewards = WalkRewards(level=0.7, push=0.0)
     scene = walk_scene("nao-spark", "type0")
-    spot, walks = (earned(WalkTask(scene, 16, seed=5, rewards=rewards), p) for p in ("none", "shipped"))
+    spot, walks = (
+        earned(WalkTask(scene, 16, seed=5, learning=WalkLearning(rewards=rewards)), p) for p in ("none", "shipped")
+    )
     assert walks > spot + 0.5
 
 
@@ -56,7 +62,7 @@ def test_walking_earns_more_than_stepping_on_the_spot() -> None:
 def test_results_are_the_same_with_any_number_of_threads(robot: str) -> None:
     found, scene = [], walk_scene(robot, "type0" if robot == "nao-spark" else "")
     for threads in (1, 3):
-        task = WalkTask(scene, 7, threads=threads, seed=2, variation=Variation(bodies=3))
+        task = WalkTask(scene, 7, threads=threads, seed=2, learning=WalkLearning(variation=Variation(bodies=3)))
         rng = np.random.default_rng(0)
         for _ in range(30):
             task.advance(rng.standard_normal((7, task.actions)).astype(np.float32))
@@ -65,6 +71,70 @@ def test_results_are_the_same_with_any_number_of_threads(robot: str) -> None:
         task.close()
     assert np.array_equal(found[0][0], found[1][0])
     assert np.array_equal(found[0][1], found[1][1])
+
+
+def test_a_world_that_breaks_down_begins_anew_and_leaves_the_others_alone() -> None:
+    scene = walk_scene("nao-spark", "type0")
+    whole, broken = (WalkTask(scene, 3, seed=2) for _ in range(2))
+    still = np.zeros((3, whole.actions), np.float32)
+    broken.worlds.qvel[1] = np.nan
+    for task in (whole, broken):
+        task.advance(still)
+    assert broken.ended.tolist() == [False, True, False]
+    assert broken.reward[1] == -1.0
+    broken.begin_over()
+    assert np.isfinite(broken.worlds.qpos).all()
+    for task in (whole, broken):
+        task.advance(still)
+    assert np.array_equal(broken.observation[[0, 2]], whole.observation[[0, 2]])
+    assert not broken.ended.any()
+
+
+@pytest.mark.skipif(MISSING_WARP, reason="mujoco_warp is not installed (pip install 'nutmeg-sim[gpu]')")
+@pytest.mark.slow
+@pytest.mark.parametrize(("robot", "actuation"), [("t1", "ideal"), ("nao-v6", "servo")])
+def test_robots_on_a_device_see_and_earn_what_those_on_the_processor_do(robot: str, actuation: str) -> None:
+    learning = WalkLearning(variation=Variation(bodies=2))
+    scene = walk_scene(robot, "", actuation, native=True)
+    here, there = (WalkTask(scene, 4, seed=2, learning=learning, device=d) for d in ("cpu", "warp-cpu"))
+    rng = np.random.default_rng(0)
+    for cycle in range(12):
+        if cycle == 6:
+            here.begin(np.array([1]))
+            there.begin(np.array([1]))
+        actions = 0.3 * rng.standard_normal((4, here.actions)).astype(np.float32)
+        for task in (here, there):
+            task.advance(actions)
+    np.testing.assert_allclose(there.observation, here.observation, atol=0.02)
+    np.testing.assert_allclose(there.truth, here.truth, atol=0.02)
+    np.testing.assert_allclose(there.reward, here.reward, atol=1e-3)
+    assert there.measures() == pytest.approx(here.measures(), abs=0.02)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["begin_walk", "command_walk", "judge_walk"])
+def test_the_cycle_of_a_robot_that_learns_compiles_for_a_cuda_device(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba.cuda
+    from numba import typeof, types
+    from numba.cuda import dispatcher
+
+    from nutmeg.learning.policies import walk_kernels
+
+    class Hopper:
+        compute_capability = (9, 0)
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: Hopper)
+    task = WalkTask(walk_scene("t1"), 2)
+    engine = walk_kernels.Walkers._fields.index("episodes")
+    robots = [a.astype(np.float32) if n < engine else aligned(a) for n, a in enumerate(task._walkers)]
+    arguments = walk_kernels.WalkTables(*map(aligned, task._tables)), walk_kernels.Walkers(*robots)
+    grid = grid_of(getattr(walk_kernels, name).one)
+    text, _ = numba.cuda.compile_ptx(grid.py_func, (types.int64, typeof(arguments)), cc=(9, 0))
+    assert ".visible .entry" in text
+    assert text.count("ld.global.u8") < 50, "fields of records are read as a whole, not byte by byte"
 
 
 def test_a_training_that_was_killed_ends_with_the_same_numbers() -> None:
@@ -88,7 +158,7 @@ def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: py
     assert result["iterations"] == 2
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "2 of 2 iterations are done" in report
-    assert report.count("<svg") == 7, "a curve for each number of an iteration, over both runs"
+    assert report.count("<svg") == 8, "a curve for each number of an iteration, over both runs"
     walk = read_walk(str(tmp_path / "run"))
     assert walk.policy is not None
     assert walk.policy.network("type0").sizes.tolist() == [71, 128, 128, 20]
@@ -98,7 +168,9 @@ def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: py
 @pytest.mark.parametrize("robot", ["t1", "k1", "nao-v6", "ers7"])
 def test_robots_of_any_kind_begin_standing_and_their_soles_are_where_the_engine_has_them(robot: str) -> None:
     scene = walk_scene(robot)
-    task = WalkTask(scene, 4, seed=1, rewards=WalkRewards(level=0.5, push=0.0), variation=Variation(bodies=1))
+    task = WalkTask(
+        scene, 4, seed=1, learning=WalkLearning(rewards=WalkRewards(level=0.5, push=0.0), variation=Variation(bodies=1))
+    )
     places, turns = (task.worlds.batch.bind(name) for name in ("xpos", "xmat"))
     task.advance(np.zeros((4, task.actions), np.float32))
     task.worlds.refresh()
@@ -111,7 +183,7 @@ def test_robots_of_any_kind_begin_standing_and_their_soles_are_where_the_engine_
 
 
 def test_bodies_differ_as_the_variation_says_and_their_total_is_that_of_the_file_on_average() -> None:
-    task = WalkTask(walk_scene("t1"), 8, seed=1, variation=Variation(bodies=4))
+    task = WalkTask(walk_scene("t1"), 8, seed=1, learning=WalkLearning(variation=Variation(bodies=4)))
     masses = task.worlds.batch.expanded("body_mass")
     assert masses is not None
     total = masses.sum(axis=1)

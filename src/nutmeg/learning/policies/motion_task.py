@@ -220,7 +220,7 @@ class MotionTask(RobotTask):
 
     def _planned(self) -> Any:  # noqa: ANN401 (a record)
         """The record of `MotionPlans`, (1,)."""
-        table, model = self._robot.table, self.scene.model
+        table, model = self.table, self.scene.model
         mirror, moved = Mirror.of(self.scene, table), moved_motors(self.scene, table)
         frames, ends, poses = np.zeros(2), np.zeros((2, MAX_FRAMES)), np.zeros((2, MAX_FRAMES, 32))
         for number, motion in enumerate(self.motions):
@@ -246,7 +246,7 @@ class MotionTask(RobotTask):
         worlds = Worlds(self.scene, count, threads=threads)
         if self.scene.has_ball:
             worlds.put_ball(BALL_AWAY)
-        table, walk = self._robot.table, read_walk(WALK)
+        table, walk = self.table, read_walk(WALK)
         assert walk.policy is not None
         walker = PolicyWalker(worlds, ROBOT_NAME, walk.policy, period=CONTROL_CYCLE, rng=rng.spawn(1)[0])
         get_ups = shipped_get_ups(table.settings.name, table.kind)
@@ -267,11 +267,11 @@ class MotionTask(RobotTask):
         state, robots = (self.worlds.qpos, self.worlds.qvel), (self.episodes, self.states)
         begin_motions(rows, state, self.stored[:], self._records, self._plans, robots, seen)
 
-    def _command(self, actions: Floats32, rows: slice) -> None:
+    def _command(self, rows: slice) -> None:
         from nutmeg.learning.policies.motion_kernels import command_motions
 
-        qpos, robots = self.worlds.qpos[rows], (self.episodes[rows], self.states[rows])
-        command_motions(actions, qpos, self._records, self._plans, robots, self._commands[rows])
+        qpos, ctrl, robots = self.worlds.qpos[rows], self.batch.ctrl[rows], (self.episodes[rows], self.states[rows])
+        command_motions(self.action[rows], qpos, self._records, self._plans, robots, ctrl)
 
     def _judge(self, rows: slice) -> None:
         from nutmeg.learning.policies.motion_kernels import judge_motions
@@ -310,7 +310,7 @@ class GetUpTask(MotionTask):
     learning = "get-up"
 
     def _shipped(self) -> tuple[KeyframeMotion, ...]:
-        table = self._robot.table
+        table = self.table
         return tuple(shipped_get_up(table.settings.name, side, table.kind) for side in ("front", "back"))
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
@@ -321,7 +321,7 @@ class GetUpTask(MotionTask):
         for _ in range(STOP_CYCLES):
             skills.sample(0.0)
             worlds.step(self._steps)
-        rate = self._robot.table.root_rate
+        rate = self.table.root_rate
         away = yaw_of(worlds.robot(ROBOT_NAME).pose) + np.pi * (np.arange(count) % 2) + rng.normal(0.0, 0.3, count)
         push = rng.uniform(*PUSH, count)[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
         worlds.qvel[:, rate : rate + 2] += push
@@ -353,7 +353,7 @@ class KickTask(MotionTask):
     ball = "sim3d"
 
     def _shipped(self) -> tuple[KeyframeMotion, ...]:
-        table = self._robot.table
+        table = self.table
         hips = legs_of(table).hips
         apart = float(hips[0, 1] - hips[1, 1])
         return (spread_stance(shipped_motion(table.settings.name, "kick", table.kind), apart),)

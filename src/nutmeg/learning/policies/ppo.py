@@ -1,6 +1,6 @@
 r"""Proximal policy optimisation (Schulman and others, 2017) on numpy, or on torch where there is a GPU.
 
-    learner = Learner(observations=71, truths=8, actions=20, settings=PpoSettings(), seed=1)
+    learner = Learner((71, 8, 20), PpoSettings(), seed=1)   # observations, what only the critic sees, actions
     step = learner.act(observation, truth)          # (N, ...) to actions, their log-probabilities and values
     learner.update(rollout)                         # one iteration
 
@@ -32,7 +32,7 @@ from nutmeg.motion.policy import CUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nutmeg.base.arrays import Bools, Floats32, Indices
+    from nutmeg.base.arrays import Floats, Floats32, Indices
 
 Array = Any
 """An array of numpy, or a tensor of torch on its device."""
@@ -90,21 +90,21 @@ class Mirrors(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """What N robots did in T cycles."""
+    """What N robots did in T cycles, where the networks are."""
 
-    observation: Floats32
+    observation: Array
     """(T, N, observations)."""
-    truth: Floats32
+    truth: Array
     """(T, N, truths)."""
-    action: Floats32
+    action: Array
     """(T, N, actions)."""
-    probability: Floats32
+    probability: Array
     """Logarithms, (T, N)."""
-    value: Floats32
+    value: Array
     """By the critic, (T + 1, N)."""
-    reward: Floats32
+    reward: Array
     """(T, N); an episode that was cut off has the value of what would have come added."""
-    ended: Bools
+    ended: Array
     """Whether an episode ended with the cycle, (T, N)."""
 
 
@@ -191,15 +191,26 @@ class Adam:
             self._vectors[i] -= size * self.first[i] / (self.second[i] ** 0.5 + 1e-8)
 
 
+def _variance(values: Array) -> Array:
+    """The variance of all numbers of an array."""
+    apart = values - values.mean()
+    return (apart * apart).mean()
+
+
 def _joined(first: Mirror, second: Mirror) -> Mirror:
     """The mirror of rows that have one part after the other."""
     return np.concatenate([first[0], len(first[0]) + second[0]]), np.concatenate([first[1], second[1]])
 
 
 class Arrays:
-    """Where the networks are: numpy on the processor, or torch on a GPU."""
+    """Where the networks and what they learn from are: numpy on the processor, or torch on any of its devices.
 
-    def __init__(self, device: str = "cpu") -> None:
+    Args:
+        device: `cpu` for numpy, or a device of torch: `cuda`, or `cpu:0` for the processor.
+        seed: of random numbers.
+    """
+
+    def __init__(self, device: str = "cpu", seed: int = 0) -> None:
         self._torch: Any = None
         self.module: Any = np
         if device != "cpu":
@@ -207,15 +218,51 @@ class Arrays:
 
             self._torch, self.module = torch, torch
             torch.backends.cuda.matmul.allow_tf32 = True
+            self._generator = torch.Generator(device)
         self._device = device
+        self.reseed(np.random.default_rng(seed))
+
+    def reseed(self, rng: np.random.Generator) -> None:
+        """Draws random numbers from another generator from now on."""
+        self._rng = rng
+        if self._torch is not None:
+            self._generator.manual_seed(int(rng.integers(2**62)))
 
     def put(self, values: Any) -> Array:  # noqa: ANN401
-        """An array of numpy on the device."""
-        return values.copy() if self._torch is None else self._torch.as_tensor(values, device=self._device)
+        """An array of numpy on the device; what is there already stays where it is."""
+        return values if self._torch is None else self._torch.as_tensor(values, device=self._device)
 
     def get(self, values: Array) -> Any:  # noqa: ANN401
         """An array of the device as one of numpy."""
         return values if self._torch is None else values.cpu().numpy()
+
+    def empty(self, *shape: int, flags: bool = False) -> Array:
+        """An array of numbers of 32 bit, or of flags, that is not filled yet."""
+        if self._torch is None:
+            return np.empty(shape, bool if flags else np.float32)
+        kind = self._torch.bool if flags else self._torch.float32
+        return self._torch.empty(shape, dtype=kind, device=self._device)
+
+    def normal(self, *shape: int) -> Array:
+        """Standard normal numbers."""
+        if self._torch is None:
+            return self._rng.standard_normal(shape, np.float32)
+        return self._torch.randn(shape, generator=self._generator, device=self._device)
+
+    def shuffled(self, count: int, parts: int) -> Sequence[Array]:
+        """The numbers 0..count - 1 in random order, cut into parts."""
+        if self._torch is None:
+            return np.array_split(self._rng.permutation(count), parts)
+        order = self._torch.randperm(count, generator=self._generator, device=self._device)
+        found: Sequence[Array] = self._torch.tensor_split(order, parts)
+        return found
+
+    def moments(self, values: Array) -> tuple[Floats, Floats]:
+        """Means and variances of columns, in 64 bit and in this computer's memory."""
+        if self._torch is None:
+            return values.mean(axis=0, dtype=float), values.var(axis=0, dtype=float)
+        wide = values.double()
+        return self.get(wide.mean(0)), self.get(wide.var(0, correction=0))
 
 
 class Statistics:
@@ -226,9 +273,8 @@ class Statistics:
         self.mean = np.zeros(width)
         self.variance = np.ones(width)
 
-    def add(self, values: Floats32) -> None:
-        """Takes in further observations, (N, width)."""
-        count, mean, variance = len(values), values.mean(axis=0, dtype=float), values.var(axis=0, dtype=float)
+    def add(self, count: int, mean: Floats, variance: Floats) -> None:
+        """Takes in N further observations by their means and variances, (width,)."""
         total, apart = self.count + count, mean - self.mean
         spread = self.variance * self.count + variance * count + apart**2 * self.count * count / total
         self.mean, self.variance, self.count = self.mean + apart * count / total, spread / total, total
@@ -259,71 +305,70 @@ class Learner:
         mirrors: Mirrors | None = None,
         device: str = "cpu",
     ) -> None:
-        self.settings, self.arrays, self._rng = settings, Arrays(device), np.random.default_rng(seed)
+        self.settings, self.arrays, rng = settings, Arrays(device, seed), np.random.default_rng([seed, 1])
         observations, truths, self.actions = widths
         self.seen, self.known = Statistics(observations), Statistics(observations + truths)
-        self.policy = Perceptron((observations, *settings.hidden, self.actions), self.arrays, self._rng, 0.01)
-        self.critic = Perceptron((observations + truths, *settings.hidden, 1), self.arrays, self._rng, 1.0)
+        self.policy = Perceptron((observations, *settings.hidden, self.actions), self.arrays, rng, 0.01)
+        self.critic = Perceptron((observations + truths, *settings.hidden, 1), self.arrays, rng, 1.0)
         self.spread: Array = self.arrays.put(np.full(self.actions, math.log(settings.spread), np.float32))
         self._spread_slope: Array = self.spread * 0.0
         self._optimiser = Adam([self.policy.numbers, self.critic.numbers, self.spread])
         self.rate = settings.rate
-        self._mirrors = mirrors
+        self._mirrors: list[list[Array]] = []
         self._act: Perceptron | Symmetric = self.policy
         self._judge: Perceptron | Symmetric = self.critic
         if mirrors is not None:
             known = _joined(mirrors.observation, mirrors.truth)
+            self._mirrors = [[self.arrays.put(one) for one in mirror] for mirror in (mirrors.observation, known)]
             same = (np.array([0]), np.ones(1, np.float32))
             self._act = Symmetric(self.policy, mirrors.observation, mirrors.action, self.arrays)
             self._judge = Symmetric(self.critic, known, same, self.arrays)
+        self._normalise()
 
     def reseed(self, rng: np.random.Generator) -> None:
         """Draws actions and the order of experience from another generator."""
-        self._rng = rng
+        self.arrays.reseed(rng)
+
+    def _normalise(self) -> None:
+        """Brings means and scales of what the networks see to where they are."""
+        self._of_seen, self._of_known = (
+            (self.arrays.put(one.mean.astype(np.float32)), self.arrays.put(one.scale))
+            for one in (self.seen, self.known)
+        )
 
     # ---- acting
 
-    def act(self, observation: Floats32, truth: Floats32) -> tuple[Floats32, Floats32, Floats32]:
+    def act(self, observation: Array, truth: Array) -> tuple[Array, Array, Array]:
         """Actions drawn for N robots (N, actions), the logarithms of their probabilities (N,), and values (N,)."""
-        put, get, xp = self.arrays.put, self.arrays.get, self.arrays.module
-        noise = put(self._rng.standard_normal((len(observation), self.actions), np.float32))
-        mean, _ = self._act.forward(put(self._normal(observation, self.seen)))
-        drawn = mean + xp.exp(self.spread) * noise
-        probability = -0.5 * (noise * noise).sum(1) - self.spread.sum()
-        return get(drawn), get(probability), self.value(observation, truth)
+        noise = self.arrays.normal(len(observation), self.actions)
+        drawn = self.best(observation) + self.arrays.module.exp(self.spread) * noise
+        return drawn, -0.5 * (noise * noise).sum(1) - self.spread.sum(), self.value(observation, truth)
 
-    def value(self, observation: Floats32, truth: Floats32) -> Floats32:
+    def value(self, observation: Array, truth: Array) -> Array:
         """What the critic expects from here on, (N,)."""
-        both = self._normal(np.concatenate([observation, truth], axis=1), self.known)
-        return np.asarray(self.arrays.get(self._judge.forward(self.arrays.put(both))[0]))[:, 0]
+        both = self.arrays.module.concatenate([observation, truth], axis=1)
+        return self._judge.forward(self._normal(both, self._of_known))[0][:, 0]
 
-    def best(self, observation: Floats32) -> Floats32:
+    def best(self, observation: Array) -> Array:
         """The likeliest actions, (N, actions)."""
-        mean, _ = self._act.forward(self.arrays.put(self._normal(observation, self.seen)))
-        return np.asarray(self.arrays.get(mean))
+        return self._act.forward(self._normal(observation, self._of_seen))[0]
 
-    @staticmethod
-    def _normal(values: Floats32, seen: Statistics) -> Floats32:
-        return np.asarray(np.clip((values - seen.mean.astype(np.float32)) * seen.scale, -CUT, CUT), np.float32)
+    def _normal(self, values: Array, of: tuple[Array, Array]) -> Array:
+        return self.arrays.module.clip((values - of[0]) * of[1], -CUT, CUT)
 
     # ---- learning
 
     def update(self, rollout: Rollout) -> dict[str, float]:
         """One iteration; what is worth printing about it."""
-        s, put = self.settings, self.arrays.put
+        s = self.settings
         advantage = self._advantages(rollout)
         target = advantage + rollout.value[:-1]
-        flat = [one.reshape(-1, *one.shape[2:]) for one in (rollout.observation, rollout.truth, rollout.action)]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        experience = [put(one) for one in (*flat, rollout.probability.ravel(), advantage.ravel(), target.ravel())]
-        normals = [put(one) for one in (self.seen.mean.astype(np.float32), self.seen.scale)]
-        known = [put(one) for one in (self.known.mean.astype(np.float32), self.known.scale)]
+        flat = [one.reshape(-1, one.shape[-1]) for one in (rollout.observation, rollout.truth, rollout.action)]
+        normal = (advantage - advantage.mean()) / (_variance(advantage) ** 0.5 + 1e-8)
+        experience = [*flat, *(one.reshape(-1) for one in (rollout.probability, normal, target))]
         for _ in range(s.epochs):
-            order = self._rng.permutation(len(experience[0]))
-            parts = [put(rows) for rows in np.array_split(order, s.batches)]
-            divergence = float(
-                np.mean([self._step([one[rows] for one in experience], normals, known) for rows in parts])
-            )
+            parts = self.arrays.shuffled(len(flat[0]), s.batches)
+            divergence = float(sum(self._step([one[rows] for one in experience]) for rows in parts)) / s.batches
             if divergence > FAR * s.divergence:
                 break
         # Adapted once an update: a step size that grew between batches would overshoot before it is measured.
@@ -331,41 +376,40 @@ class Learner:
             self.rate = max(self.rate / 1.3, SLOWEST_RATE)
         elif divergence < s.divergence / 1.5:
             self.rate = min(self.rate * 1.3, FASTEST_RATE)
-        self._take_in(flat[0], np.concatenate(flat[:2], axis=1))
-        spread = np.exp(self.arrays.get(self.spread))
-        explained = 1 - np.var(target - rollout.value[:-1]) / max(float(np.var(target)), 1e-12)
+        self._take_in(flat[0], self.arrays.module.concatenate(flat[:2], axis=1))
+        explained = 1 - float(_variance(target - rollout.value[:-1])) / max(float(_variance(target)), 1e-12)
         return {
             "divergence": divergence,
             "rate": self.rate,
-            "spread": float(spread.mean()),
-            "explained": float(explained),
+            "spread": float(self.arrays.module.exp(self.spread).mean()),
+            "explained": explained,
         }
 
-    def _take_in(self, observation: Floats32, known: Floats32) -> None:
+    def _take_in(self, observation: Array, known: Array) -> None:
         """Adds to the statistics, which are the same on both sides of a mirror."""
-        self.seen.add(observation)
-        self.known.add(known)
-        if self._mirrors is not None:
-            self.seen.add(_image(observation, self._mirrors.observation))
-            self.known.add(_image(known, _joined(self._mirrors.observation, self._mirrors.truth)))
+        for number, (of, values) in enumerate(((self.seen, observation), (self.known, known))):
+            of.add(len(values), *self.arrays.moments(values))
+            if self._mirrors:
+                of.add(len(values), *self.arrays.moments(_image(values, self._mirrors[number])))
+        self._normalise()
 
-    def _advantages(self, rollout: Rollout) -> Floats32:
+    def _advantages(self, rollout: Rollout) -> Array:
         """Generalised advantages, (T, N)."""
-        s, found = self.settings, np.zeros_like(rollout.reward)
-        following = np.zeros(rollout.reward.shape[1], np.float32)
+        s, found = self.settings, self.arrays.empty(*rollout.reward.shape)
+        following = 0.0 * rollout.reward[0]
         for t in range(len(found) - 1, -1, -1):
-            goes_on = 1.0 - rollout.ended[t]
-            error = rollout.reward[t] + s.discount * goes_on * rollout.value[t + 1] - rollout.value[t]
-            following = (error + s.discount * s.trace * goes_on * following).astype(np.float32)
+            goes_on = ~rollout.ended[t]
+            error = rollout.reward[t] + s.discount * rollout.value[t + 1] * goes_on - rollout.value[t]
+            following = error + s.discount * s.trace * following * goes_on
             found[t] = following
         return found
 
-    def _step(self, batch: list[Array], normals: list[Array], known: list[Array]) -> float:
+    def _step(self, batch: list[Array]) -> Array:
         """One step of the optimiser on part of the experience; returns the divergence from the policy before."""
         s, xp = self.settings, self.arrays.module
         observation, truth, action, before, advantage, target = batch
         count = len(observation)
-        mean, kept = self._act.forward(xp.clip((observation - normals[0]) * normals[1], -CUT, CUT))
+        mean, kept = self._act.forward(self._normal(observation, self._of_seen))
         spread = xp.exp(self.spread)
         off = (action - mean) / spread
         change = -0.5 * (off * off).sum(1) - self.spread.sum() - before
@@ -375,18 +419,18 @@ class Learner:
         slope = -(ratio * advantage * free / count)[:, None]
         self._act.backward(slope * off / spread, kept)
         self._spread_slope[:] = (slope * (off * off - 1.0)).sum(0) - s.entropy
-        both = xp.clip((xp.concatenate([observation, truth], axis=1) - known[0]) * known[1], -CUT, CUT)
-        value, kept = self._judge.forward(both)
+        value, kept = self._judge.forward(self._normal(xp.concatenate([observation, truth], axis=1), self._of_known))
         self._judge.backward(((value[:, 0] - target) / count)[:, None], kept)
         self._descend()
-        return float((ratio - 1.0 - change).mean())
+        return (ratio - 1.0 - change).mean()
 
     def _descend(self) -> None:
         """Moves the numbers of both networks, each by a gradient of bounded length."""
         gradients = []
         for group in ((self.policy.gradient, self._spread_slope), (self.critic.gradient,)):
-            length = math.sqrt(sum(float((one * one).sum()) for one in group))
-            gradients += [one * min(1.0, self.settings.steepest / (length + 1e-12)) for one in group]
+            length = sum((one * one).sum() for one in group) ** 0.5
+            shorter = self.arrays.module.clip(self.settings.steepest / (length + 1e-12), None, 1.0)
+            gradients += [one * shorter for one in group]
         self._optimiser.step([gradients[0], gradients[2], gradients[1]], self.rate)
         self.spread[:] = self.arrays.module.clip(self.spread, LOWEST_SPREAD, 1.0)
 
@@ -415,3 +459,4 @@ class Learner:
             seen.mean, seen.variance = np.array(kept[f"{name}_mean"]), np.array(kept[f"{name}_variance"])
             seen.count = float(kept[f"{name}_count"])
         self.rate, adam.steps = float(kept["rate"]), int(kept["steps"])
+        self._normalise()

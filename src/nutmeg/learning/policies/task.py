@@ -9,6 +9,9 @@ drawn from `Variation`, and half of the episodes have commands that act a cycle 
 
 A task has a compiled function before the physics step and one after it (`_command`, `_judge`); both go robot by robot,
 and every robot has random numbers of its own, so that results do not depend on the number of threads.
+
+On a CUDA device (`gpu`) physics is `mujoco_warp`'s, the same functions run as kernels there, and what is learned from
+are tensors of torch: nothing is copied from or to this computer in a cycle. `warp-cpu` is the same on this processor.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import mujoco
 import numpy as np
 
-from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
+from nutmeg.base.arrays import Floats, Ints
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.learning.courses import ROBOT_NAME
@@ -32,15 +35,21 @@ from nutmeg.sim.variation import use_models
 from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from nutmeg.base.arrays import Indices
+    from nutmeg.base.arrays import Bools, Floats32, Indices
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.policy import Gait
+    from nutmeg.sim.warp_engine import Device
 
 CHUNKS_A_THREAD = 2
 """Into how many parts the robots of a thread are cut, so that threads end at about the same time."""
+
+
+SOLVER_ITERATIONS = 10, 20
+"""The most iterations of the solver, and of its line search, on a device: there all worlds wait for the slowest one, a
+robot that falls, which is not worth it. A warm solver needs two or three."""
 
 
 @dataclass
@@ -90,7 +99,7 @@ class LearningBody:
     moved: Annotated[Ints, (MAX_MOTORS,)]
     """Places of the angles of the motors that the policy moves."""
     moved_motors: Annotated[Ints, (MAX_MOTORS,)]
-    """The motors that the policy moves."""
+    """Places of the commands of the motors that the policy moves."""
     arms: Annotated[Ints, (MAX_MOTORS,)]
     """Which of them are no legs': 1 or 0."""
     other_count: int
@@ -100,7 +109,7 @@ class LearningBody:
     others: Annotated[Ints, (MAX_MOTORS,)]
     """Places of their angles."""
     other_motors: Annotated[Ints, (MAX_MOTORS,)]
-    """The others."""
+    """Places of their commands."""
     other_home: Annotated[Floats, (MAX_MOTORS,)]
     """Their angles in the stance [rad]."""
 
@@ -121,12 +130,12 @@ def learning_body(scene: Scene, table: RobotTable, legs: frozenset[str]) -> Reco
             root=table.root,
             rate=table.root_rate,
             moved=row(place[moved]),
-            moved_motors=row(moved),
+            moved_motors=row(table.commands[moved]),
             arms=row([int(names[motor] not in legs) for motor in moved]),
             other_count=len(others),
             neck_count=sum(names[motor] in NECK_JOINTS for motor in others),
             others=row(place[others]),
-            other_motors=row(others),
+            other_motors=row(table.commands[others]),
             other_home=row(home[others], float),
         )
     )
@@ -149,9 +158,9 @@ class Variation:
     damping: float = 0.3
     """Damping and friction of joints likewise."""
 
-    def draw(self, scene: Scene, table: RobotTable, rng: np.random.Generator) -> mujoco.MjModel:
-        """A body drawn at random."""
-        model = copy.copy(scene.model)
+    def draw(self, model: mujoco.MjModel, table: RobotTable, rng: np.random.Generator) -> mujoco.MjModel:
+        """A model with a body drawn at random."""
+        model = copy.copy(model)
         mine = model.body_rootid == model.body_rootid[table.body]
         mass = rng.uniform(1 - self.mass, 1 + self.mass, int(mine.sum()))
         model.body_mass[mine] *= mass
@@ -170,6 +179,13 @@ class Variation:
         return model
 
 
+def _use_stream(stream: int) -> None:
+    """Lets torch work on the engine's stream of a CUDA device, so that what is asked first is done first."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    torch.cuda.set_stream(torch.cuda.ExternalStream(stream))
+
+
 class RobotTask:
     """N robots that learn something.
 
@@ -181,6 +197,7 @@ class RobotTask:
         rewards: what counts.
         truth: where each number that only the critic sees is in a mirror, and its sign.
         legs: the joints of the legs.
+        device: where they are: `cpu`, `gpu` or `warp-cpu`, as of `Worlds`.
     """
 
     learning = "robots"
@@ -200,11 +217,10 @@ class RobotTask:
         rewards: Rewards,
         truth: Sequence[tuple[int, float]],
         legs: frozenset[str],
+        device: Device = "cpu",
     ) -> None:
-        self.scene, self.gait = scene, gait
-        self.worlds = Worlds(scene, count, threads=threads)
-        self._robot = self.worlds.robot(ROBOT_NAME)
-        table = self._robot.table
+        self.scene, self.gait, self.count, self.device = scene, gait, count, device
+        self.table = table = scene.robot(ROBOT_NAME)
         self._steps = steps_in(CONTROL_CYCLE, scene.timestep)
         self.image, self._truth = mirror_image(scene, table, self.told), truth
         self._body = learning_body(scene, table, legs)
@@ -212,29 +228,66 @@ class RobotTask:
         height = float(scene.start[table.root + 2])
         self.rewards: Records[Any] = record_values(dataclasses.replace(rewards, stand_height=height))
         """What counts, (1,)."""
-        self.states = new_records(PolicyState, count)
-        self.episodes: Records[Any] = new_records(self.episode, count)
         self.actions = len(self.image.action)
         """How many numbers an action has."""
-        self.observation: Floats32 = np.zeros((count, len(self.image.observation)), np.float32)
-        """What the network sees, (N, observations)."""
-        self.truth: Floats32 = np.zeros((count, len(truth)), np.float32)
-        """What only the critic sees, (N, truths)."""
-        self.reward: Floats32 = np.zeros(count, np.float32)
-        """Of the last cycle, (N,)."""
-        self.ended: Bools = np.zeros(count, dtype=bool)
-        """Episodes that ended for good in the last cycle, (N,)."""
-        self.cut: Bools = np.zeros(count, dtype=bool)
-        """Episodes that were cut off after the last cycle and would have gone on, (N,)."""
-        self._commands = np.zeros((count, len(table.motors)))
-        parts = np.array_split(np.arange(count), threads * CHUNKS_A_THREAD)
-        self._chunks = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
+        self.batch: Any
+        """The engine's worlds."""
+        if device == "cpu":
+            self.worlds = Worlds(scene, count, threads=threads)
+            self.batch = self.worlds.batch
+            parts = np.array_split(np.arange(count), threads * CHUNKS_A_THREAD)
+            self._chunks = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
+        else:
+            from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
+
+            self.batch = WarpBatch(scene, count, device)
+            self.batch.limit_solver(*SOLVER_ITERATIONS)
+            if self.on_cuda:
+                _use_stream(self.batch.stream)
+            self._memory = DeviceMemory(self.batch)
+            self._chunks = [slice(0, count)]
+        self._graphs: dict[str, Any] = {}
         self._pool = ThreadPoolExecutor(threads)
+        self.states: Records[PolicyState] = self._put(new_records(PolicyState, count))
+        self.episodes: Records[Any] = self._put(new_records(self.episode, count))
+        self.action: Any = self._new(count, self.actions)
+        """What the robots are to do in the next cycle, (N, actions)."""
+        self.observation: Any = self._new(count, len(self.image.observation))
+        """What the network sees, (N, observations)."""
+        self.truth: Any = self._new(count, len(truth))
+        """What only the critic sees, (N, truths)."""
+        self.reward: Any = self._new(count)
+        """Of the last cycle, (N,)."""
+        self.ended: Any = self._new(count, flags=True)
+        """Episodes that ended for good in the last cycle, (N,)."""
+        self.cut: Any = self._new(count, flags=True)
+        """Episodes that were cut off after the last cycle and would have gone on, (N,)."""
 
     @property
-    def count(self) -> int:
-        """How many robots there are, N."""
-        return len(self.reward)
+    def on_cuda(self) -> bool:
+        """Whether the arrays are tensors of torch on a CUDA device."""
+        return self.device == "gpu"
+
+    def _new(self, *shape: int, flags: bool = False) -> Any:  # noqa: ANN401 (an array, or a tensor of torch)
+        """Zeros of 32 bit, or flags, where the robots are."""
+        if not self.on_cuda:
+            return np.zeros(shape, bool if flags else np.float32)
+        import torch  # type: ignore[import-not-found,unused-ignore]
+
+        return torch.zeros(shape, dtype=torch.bool if flags else torch.float32, device="cuda")
+
+    def _put(self, array: Any) -> Any:  # noqa: ANN401
+        """An array of numpy where the robots are, for compiled code."""
+        return array if self.device == "cpu" else self._memory.put(array)
+
+    def _get(self, array: Any) -> Any:  # noqa: ANN401
+        """Such an array in this computer's memory."""
+        return array if self.device == "cpu" else self._memory.get(array)
+
+    def _refill(self, there: Any, array: Any) -> None:  # noqa: ANN401
+        """Copies an array into such a one."""
+        if self.device != "cpu":
+            self._memory.refill(there, array)
 
     @property
     def _records(self) -> tuple[Any, Any, Any]:
@@ -243,9 +296,16 @@ class RobotTask:
 
     def vary(self, variation: Variation, rng: np.random.Generator) -> None:
         """Gives the robots bodies that differ."""
-        if variation.bodies > 1:
-            drawn = [variation.draw(self.scene, self._robot.table, rng) for _ in range(variation.bodies)]
-            use_models(self.worlds.batch, [drawn[n % len(drawn)] for n in range(self.count)])
+        if variation.bodies < 2:
+            return
+        if self.device == "cpu":
+            model, use = self.scene.model, lambda models: use_models(self.batch, models)
+        else:
+            from nutmeg.sim.warp_engine import device_model
+
+            model, use = device_model(self.scene), self.batch.use_models
+        drawn = [variation.draw(model, self.table, rng) for _ in range(variation.bodies)]
+        use([drawn[n % len(drawn)] for n in range(self.count)])
 
     def mirrors(self) -> Mirrors | None:
         """How experience looks in a mirror; None where the task or the robot has no mirror image."""
@@ -257,11 +317,17 @@ class RobotTask:
 
     def reseed(self, seeds: np.random.SeedSequence) -> None:
         """Gives every robot other random numbers."""
-        self.episodes["seed"] = seeds.generate_state(self.count, np.uint64)
+        episodes = self._get(self.episodes)
+        episodes["seed"] = seeds.generate_state(self.count, np.uint64)
+        self._refill(self.episodes, episodes)
 
     def use_level(self, level: float) -> None:
         """How hard it is from now on, 0..1."""
         self.rewards["level"] = level
+        self._level_changed()
+
+    def _level_changed(self) -> None:
+        """Brings what counts to where the robots are."""
 
     def begin(self, rows: Indices) -> None:
         """Begins episodes `rows` (n,) anew."""
@@ -270,6 +336,10 @@ class RobotTask:
             seen = self.observation[rows]
             self._begin(rows, seen)
             self.observation[rows], self.truth[rows] = seen, 0.0
+
+    def begin_over(self) -> None:
+        """Begins all episodes anew that ended or were cut off in the last cycle."""
+        self.begin(np.flatnonzero(self.ended | self.cut))
 
     def measures(self) -> dict[str, float]:
         """How well the robots did since the last call."""
@@ -283,22 +353,45 @@ class RobotTask:
         """Begins episodes in worlds that were put back to the start, and fills what their networks see."""
         raise NotImplementedError
 
-    def _command(self, actions: Floats32, rows: slice) -> None:
+    def _command(self, rows: slice) -> None:
+        """Commands the motors of some robots, from their actions."""
         raise NotImplementedError
 
     def _judge(self, rows: slice) -> None:
+        """Fills what some robots sensed, saw and earned in a cycle."""
         raise NotImplementedError
 
-    def advance(self, actions: Floats32) -> None:
+    def advance(self, actions: Any) -> None:  # noqa: ANN401 (an array, or a tensor of torch on a GPU)
         """Lets a cycle of 20 ms pass, (N, actions)."""
-        list(self._pool.map(lambda rows: self._command(actions[rows], rows), self._chunks))
-        self._robot.command = self._commands
-        self.worlds.step(self._steps)
-        list(self._pool.map(self._judge, self._chunks))
-        broken = self.worlds.diverged()
-        if broken.any():  # a world that broke down ends, and nothing of it is learned from
+        self.action[:] = actions
+        if self.device == "cpu":
+            list(self._pool.map(self._command, self._chunks))
+            self.worlds.step(self._steps)
+            list(self._pool.map(self._judge, self._chunks))
+            self._give_up(self.worlds.diverged())
+        else:
+            self._repeat("cycle", self._cycle_on_device)
+
+    def _give_up(self, broken: Bools) -> None:
+        """Ends worlds that broke down, (N,); nothing of them is learned from."""
+        if broken.any():
             self.ended[broken], self.cut[broken], self.reward[broken] = True, False, -1.0
             self.observation[broken], self.truth[broken] = 0.0, 0.0
+
+    def _cycle_on_device(self) -> None:
+        rows = self._chunks[0]
+        self._command(rows)
+        self.batch.steps_on_device(self._steps)
+        self._judge(rows)
+
+    def _repeat(self, name: str, work: Callable[[], None]) -> None:
+        """Does something that is done often; on a CUDA device it is recorded as a graph after the first time."""
+        if name in self._graphs:
+            self.batch.replay(self._graphs[name])
+            return
+        work()
+        if self.on_cuda:
+            self._graphs[name] = self.batch.record(work)
 
     def close(self) -> None:
         """Ends the threads."""

@@ -22,13 +22,14 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
-from nutmeg.learning.policies.walk_task import WalkRewards, WalkTask, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.policy import Gait, Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nutmeg.learning.policies.task import RobotTask
+    from nutmeg.sim.warp_engine import Device
 
 TaskName = Literal["walk", "get-up", "kick"]
 BLOCK = 25
@@ -80,8 +81,8 @@ class Iteration:
     """Mean reward of a second."""
     measures: Mapping[str, float]
     """What the task measures, with the noise of exploration: of walks the falls of a robot in a minute, the share by
-    which velocities are missed, and the turn rates that are missed [rad/s]; of get-ups the share that stood; of kicks
-    the distance [m] and the share that fell."""
+    which velocities are missed, the turn rates that are missed [rad/s], and the share of wanted speeds ahead; of
+    get-ups the share that stood; of kicks the distance [m] and the share that fell."""
     level: float
     """How hard the task is: of a walk the share of the highest velocities that is commanded."""
     spread: float
@@ -90,12 +91,15 @@ class Iteration:
     """Between the policies before and after."""
 
 
-def make_task(settings: TrainSettings, threads: int) -> RobotTask:
+def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> RobotTask:
     """The robots that learn."""
     s = settings
     if s.task == "walk":
-        scene = walk_scene(s.robot, s.kind, s.actuation)
-        return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, gait=s.gait, rewards=s.rewards)
+        scene = walk_scene(s.robot, s.kind, s.actuation, native=device != "cpu")
+        learning = WalkLearning(gait=s.gait, rewards=s.rewards)
+        return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, learning=learning, device=device)
+    if device != "cpu":
+        raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
     made = GetUpTask if s.task == "get-up" else KickTask
     return made(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
@@ -106,14 +110,17 @@ class Training:
     Args:
         settings: what, and how.
         threads: how many threads simulate; results are the same.
-        device: where the networks are: `cpu`, or a device of torch such as `cuda`.
+        device: `cpu`; `gpu` for robots and networks on a CUDA device; `cuda`, or any device of torch, for the networks
+            alone; `warp-cpu` for robots as on a GPU, but on this processor.
     """
 
     def __init__(self, settings: TrainSettings, *, threads: int = 1, device: str = "cpu") -> None:
         self.settings = s = settings
-        self.task = make_task(s, threads)
+        robots: Device = "gpu" if device == "gpu" else "warp-cpu" if device == "warp-cpu" else "cpu"
+        networks = "cuda" if device == "gpu" else "cpu" if device == "warp-cpu" else device
+        self.task = make_task(s, threads, robots)
         widths = self.task.observation.shape[1], self.task.truth.shape[1], self.task.actions
-        self.learner = Learner(widths, s.ppo, seed=s.seed, mirrors=self.task.mirrors(), device=device)
+        self.learner = Learner(widths, s.ppo, seed=s.seed, mirrors=self.task.mirrors(), device=networks)
         self.iterations = 0
         """How many iterations are done."""
         self.level = s.level
@@ -175,10 +182,10 @@ class Training:
         self.task.begin(np.arange(self.task.count))
 
     def _iterate(self) -> Iteration:
-        rollout = self._watch()
+        rollout, earned = self._watch()
         said = self.learner.update(rollout)
         self.iterations += 1
-        cycles = rollout.reward.size
+        cycles = self.settings.ppo.cycles * self.task.count
         measures = self.task.measures()
         self._good.append(self.task.mastered(measures))
         level = self.level
@@ -189,38 +196,42 @@ class Training:
         return Iteration(
             number=self.iterations,
             cycles=self.iterations * cycles,
-            reward=float(rollout.reward.mean()) / CONTROL_CYCLE,
+            reward=earned / cycles / CONTROL_CYCLE,
             measures=measures,
             level=level,
             spread=said["spread"],
             divergence=said["divergence"],
         )
 
-    def _watch(self) -> Rollout:
-        """What the robots do in some cycles."""
+    def _watch(self) -> tuple[Rollout, float]:
+        """What the robots do in some cycles, and the sum of their rewards."""
         task, learner, s = self.task, self.learner, self.settings.ppo
-        shape = s.cycles, task.count
+        put, shape, new = learner.arrays.put, (s.cycles, task.count), learner.arrays.empty
         seen = Rollout(
-            observation=np.empty((*shape, task.observation.shape[1]), np.float32),
-            truth=np.empty((*shape, task.truth.shape[1]), np.float32),
-            action=np.empty((*shape, task.actions), np.float32),
-            probability=np.empty(shape, np.float32),
-            value=np.empty((s.cycles + 1, task.count), np.float32),
-            reward=np.empty(shape, np.float32),
-            ended=np.empty(shape, dtype=bool),
+            observation=new(*shape, task.observation.shape[1]),
+            truth=new(*shape, task.truth.shape[1]),
+            action=new(*shape, task.actions),
+            probability=new(*shape),
+            value=new(s.cycles + 1, task.count),
+            reward=new(*shape),
+            ended=new(*shape, flags=True),
         )
+        earned = 0.0 * put(task.reward).sum()
         for t in range(s.cycles):
-            seen.observation[t], seen.truth[t] = task.observation, task.truth
-            seen.action[t], seen.probability[t], seen.value[t] = learner.act(task.observation, task.truth)
-            task.advance(seen.action[t])
-            seen.reward[t], seen.ended[t] = task.reward, task.ended | task.cut
+            seen.observation[t], seen.truth[t] = put(task.observation), put(task.truth)
+            seen.action[t], seen.probability[t], seen.value[t] = learner.act(seen.observation[t], seen.truth[t])
+            # Only networks that are elsewhere than the robots need a copy of their actions.
+            task.advance(seen.action[t] if task.on_cuda else learner.arrays.get(seen.action[t]))
+            seen.reward[t], seen.ended[t] = put(task.reward), put(task.ended | task.cut)
+            earned += seen.reward[t].sum()
             # An episode that was cut off is worth what would have come.
-            cut = np.flatnonzero(task.cut)
-            if len(cut):
-                seen.reward[t, cut] += s.discount * learner.value(task.observation[cut], task.truth[cut])
-            task.begin(np.flatnonzero(seen.ended[t]))
-        seen.value[-1] = learner.value(task.observation, task.truth)
-        return seen
+            cut = put(task.cut)
+            if cut.any():
+                after = learner.value(put(task.observation)[cut], put(task.truth)[cut])
+                seen.reward[t][cut] += s.discount * after
+            task.begin_over()
+        seen.value[-1] = learner.value(put(task.observation), put(task.truth))
+        return seen, float(earned)
 
     def network(self) -> Network:
         """The policy as it is now."""

@@ -1,19 +1,20 @@
 """The cycle of robots that learn to walk, compiled; `walk_task` says what it does.
 
-`body` is always the three records of `LearningBody`, `PolicyTable` and `WalkRewards`. All loops go robot by robot, and
-every robot has random numbers of its own, so that results do not depend on threads.
+`begin_walk`, `command_walk` and `judge_walk` are for one robot, on this processor or on a CUDA device, and every robot
+has random numbers of its own, so that results do not depend on threads. `body` is always a tuple that begins with the
+records of `LearningBody`, `PolicyTable` and `WalkRewards`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.base.kernels import kernel
+from nutmeg.base.kernels import for_each_world, kernel
 from nutmeg.motion.inertial_kernels import estimate_up
 from nutmeg.motion.policy import MAX_ASTRAY, STRAIGHTEN
 from nutmeg.motion.policy_kernels import follow, observe, tell_walk
@@ -21,14 +22,14 @@ from nutmeg.motion.policy_kernels import follow, observe, tell_walk
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nutmeg.base.arrays import Floats, Floats32, Indices
+    from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
     from nutmeg.learning.policies.task import LearningBody
     from nutmeg.learning.policies.walk_task import WalkEpisode, WalkRewards
     from nutmeg.motion.legs.feet import FeetTable
     from nutmeg.motion.policy import PolicyState, PolicyTable
 
     Records = NDArray[np.void]
-    Body = tuple[Records, Records, Records]
+    Body = tuple[Records, Records, Records] | "WalkTables"
 
 FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
 """A robot has fallen below this cosine of its tilt, or this share of its height."""
@@ -41,15 +42,68 @@ STANDING, AHEAD, BACK, ASIDE, TURNING = 0.10, 0.30, 0.40, 0.52, 0.62
 LOWEST_SHARE = 0.3
 """Straight commands are at least this share of the highest."""
 FOOT_WIDTH = 4 / 7
-"""How exactly a swinging foot should be as high as it should, as a share of that height."""
+"""How exactly a standing foot should be on the ground, as a share of the height of a swinging one."""
 HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
 """Speeds of neck and toes for each radian [1/s], and the most [rad/s]."""
 SLACK, EXACT = 0.15, 0.125
 """Errors are counted from the wanted speed and this share of the highest on, and are exact up to this share of it."""
 SPOT_LOSS = 0.7
 """What robots that do not go as wanted lose of what turning, heading and feet earn."""
+LARGEST = 1e4
+"""Configurations and velocities beyond this, or that are no numbers, are those of a world that broke down."""
 FULL_SPEED = 6.0
 """A joint's speed that counts as full [rad/s]."""
+
+
+class WalkTables(NamedTuple):
+    """What all robots share."""
+
+    body: Records
+    """Record of `LearningBody`, (1,)."""
+    numbers: Records
+    """Record of `PolicyTable`, (1,)."""
+    rewards: Records
+    """Record of `WalkRewards`, (1,)."""
+    feet: Records
+    """Record of `FeetTable`, (1,)."""
+    start: Floats
+    """Configuration at the start, (nq,)."""
+    commands: Floats
+    """Commands at the start, (nu,)."""
+    setpoints: Floats
+    """Activations at the start, (na,); without any one number that is not read."""
+    history: Floats
+    """Delayed commands at the start; without any one number that is not read."""
+    hidden: Indices
+    """Places in the configuration of joints that a user does not see (rotors), and of the joints that they follow, or
+    -1, (hidden, 2)."""
+    counts: Indices
+    """How many activations, delayed commands and hidden joints there are, (3,)."""
+
+
+class Walkers(NamedTuple):
+    """What each of N robots has, (N, ...): the engine's state, and what is learned from."""
+
+    qpos: Floats
+    qvel: Floats
+    ctrl: Floats
+    act: Floats
+    history: Floats
+    time: Floats
+    warmstart: Floats
+    """Where the engine's solver starts, (N, nv)."""
+    episodes: Records
+    """Records of `WalkEpisode`."""
+    states: Records
+    """Records of `PolicyState`."""
+    action: Floats32
+    begins: Bools
+    """Whether its episode begins anew."""
+    observation: Floats32
+    truth: Floats32
+    reward: Floats32
+    ended: Bools
+    cut: Bools
 
 
 @kernel
@@ -114,54 +168,63 @@ def set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
 
 
 @kernel
-def begin_walks(
-    rows: Indices, qpos: Floats, qvel: Floats, body: Body, episodes: Records, states: Records, out: Floats32
-) -> None:
-    """Disturbs robots `rows` (n,) that stand at the start of the scene, and begins their episodes.
+def put_back(n: int, tables: WalkTables, robots: Walkers) -> None:
+    """Puts robot n to the start of its scene, at rest."""
+    for i in range(len(tables.start)):
+        robots.qpos[n, i] = tables.start[i]
+    for i in range(robots.qvel.shape[1]):
+        robots.qvel[n, i], robots.warmstart[n, i] = 0.0, 0.0
+    for i in range(len(tables.commands)):
+        robots.ctrl[n, i] = tables.commands[i]
+    for i in range(tables.counts[0]):
+        robots.act[n, i] = tables.setpoints[i]
+    for i in range(tables.counts[1]):
+        robots.history[n, i] = tables.history[i]
+    robots.time[n] = 0.0
 
-    Args:
-        rows: which, (n,).
-        qpos: configurations, (N, nq); changed.
-        qvel: velocities, (N, nv); changed.
-        body: see above.
-        episodes: records of `WalkEpisode`, (N,); changed.
-        states: records of `PolicyState`, (N,); changed.
-        out: what the networks see, (n, observations); changed.
-    """
-    at, t, r = body[0][0], body[1][0], body[2][0]
-    for place in range(len(rows)):
-        row = rows[place]
-        e, s, q, v = episodes[row], states[row], qpos[row], qvel[row]
-        e.cycle = 0
-        e.ends = EPISODE_CYCLES
-        if uniform(e) < SHORT_SHARE:
-            e.ends = int(20 + (EPISODE_CYCLES - 20) * uniform(e))
-        q[at.root + 2] += 0.003
-        for i in range(3):
-            v[at.rate + i], v[at.rate + 3 + i] = 0.05 * about_normal(e), 0.1 * about_normal(e)
-            s.gyro[i], e.velocity[i], e.last[i] = v[at.rate + 3 + i], 0.0, v[at.rate + i]
-        # The heading, times a small tilt.
-        roll, pitch, yaw = 0.02 * about_normal(e), 0.02 * about_normal(e), math.pi * signed(e)
-        cos, sin = math.cos(yaw / 2), math.sin(yaw / 2)
-        q[at.root + 3], q[at.root + 6] = cos, sin
-        q[at.root + 4], q[at.root + 5] = (cos * roll - sin * pitch) / 2, (cos * pitch + sin * roll) / 2
-        for i in range(t.motors):
-            # A joint that lies exactly at its stop does not leave it in the league's engine.
-            angle = min(max(t.home[i] + 0.03 * about_normal(e), t.lowest[i] + 0.002), t.highest[i] - 0.002)
-            q[at.moved[i]] = angle
-            s.angles[i], s.before[i], s.action[i] = angle, angle, 0.0
-            e.pending[i] = t.home[i] if t.position else 0.0
-            s.command[i] = e.pending[i]
-        s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
-        e.yaw, e.heading = yaw, yaw
-        draw_command(e, r)
-        e.push = int(50 + 250 * uniform(e))
-        s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
-        # The delay of commands is that of the league's server, or unknown.
-        e.prompt = t.position and uniform(e) < 0.5
-        set_wanted(e, s, r)
-        tell_walk(s)
-        observe(s, t, out[place])
+
+@for_each_world
+def begin_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:  # noqa: ARG001 (as all of them)
+    """Begins the episode of robot n, if it is to: puts it to the start, and disturbs it a little."""
+    if not robots.begins[n]:
+        return
+    put_back(n, tables, robots)
+    at, t, r = tables.body[0], tables.numbers[0], tables.rewards[0]
+    e, s, q, v = robots.episodes[n], robots.states[n], robots.qpos[n], robots.qvel[n]
+    e.cycle = 0
+    e.ends = EPISODE_CYCLES
+    if uniform(e) < SHORT_SHARE:
+        e.ends = int(20 + (EPISODE_CYCLES - 20) * uniform(e))
+    q[at.root + 2] += 0.003
+    for i in range(3):
+        v[at.rate + i], v[at.rate + 3 + i] = 0.05 * about_normal(e), 0.1 * about_normal(e)
+        s.gyro[i], e.velocity[i], e.last[i] = v[at.rate + 3 + i], 0.0, v[at.rate + i]
+    # The heading, times a small tilt.
+    roll, pitch, yaw = 0.02 * about_normal(e), 0.02 * about_normal(e), math.pi * signed(e)
+    cos, sin = math.cos(yaw / 2), math.sin(yaw / 2)
+    q[at.root + 3], q[at.root + 6] = cos, sin
+    q[at.root + 4], q[at.root + 5] = (cos * roll - sin * pitch) / 2, (cos * pitch + sin * roll) / 2
+    for i in range(t.motors):
+        # A joint that lies exactly at its stop does not leave it in the league's engine.
+        angle = min(max(t.home[i] + 0.03 * about_normal(e), t.lowest[i] + 0.002), t.highest[i] - 0.002)
+        q[at.moved[i]] = angle
+        s.angles[i], s.before[i], s.action[i], e.action[i] = angle, angle, 0.0, 0.0
+        e.pending[i] = t.home[i] if t.position else 0.0
+        s.command[i] = e.pending[i]
+    for i in range(tables.counts[2]):  # rotors and the like follow their joints, or they would pull at them
+        q[tables.hidden[i, 0]] = q[tables.hidden[i, 1]] if tables.hidden[i, 1] >= 0 else 0.0
+    s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
+    e.yaw, e.heading = yaw, yaw
+    draw_command(e, r)
+    e.push = int(50 + 250 * uniform(e))
+    s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
+    # The delay of commands is that of the league's server, or unknown.
+    e.prompt = t.position and uniform(e) < 0.5
+    set_wanted(e, s, r)
+    tell_walk(s)
+    observe(s, t, robots.observation[n])
+    for i in range(robots.truth.shape[1]):
+        robots.truth[n, i] = 0.0
 
 
 @kernel
@@ -179,41 +242,33 @@ def command_pending(q: Floats, at: LearningBody, t: PolicyTable, e: WalkEpisode,
             commands[at.other_motors[i]] = min(max(speed, -HEAD_SPEED), HEAD_SPEED)
 
 
-@kernel
-def command_walks(
-    actions: Floats32, qpos: Floats, body: Body, episodes: Records, states: Records, commands: Floats
-) -> None:
-    """Commands of the motors in the next cycle, (N, motors)."""
-    at, t = body[0][0], body[1][0]
-    for n in range(len(states)):
-        s, e = states[n], episodes[n]
-        command_pending(qpos[n], at, t, e, commands[n])
-        follow(s, t, actions[n])
-        for i in range(t.motors):
-            e.pending[i] = s.command[i]
-            if e.prompt:
-                commands[n, at.moved_motors[i]] = s.command[i]
+@for_each_world
+def command_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:  # noqa: ARG001
+    """The commands of robot n's motors in the next cycle."""
+    at, t, s, e = tables.body[0], tables.numbers[0], robots.states[n], robots.episodes[n]
+    command_pending(robots.qpos[n], at, t, e, robots.ctrl[n])
+    for i in range(t.motors):
+        e.action[i] = s.action[i]
+    follow(s, t, robots.action[n])
+    for i in range(t.motors):
+        e.pending[i] = s.command[i]
+        if e.prompt:
+            robots.ctrl[n, at.moved_motors[i]] = s.command[i]
 
 
 @kernel
 def sense(q: Floats, v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
     """What one robot feels after a cycle: gyro, upward direction, and its joints as they will be."""
     at, t, r = body[0][0], body[1][0], body[2][0]
-    force, gyro, up = np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 3))
     w, x, y, z = q[at.root + 3], -q[at.root + 4], -q[at.root + 5], -q[at.root + 6]
     fx, fy = (v[at.rate] - e.last[0]) / t.period, (v[at.rate + 1] - e.last[1]) / t.period
     fz = (v[at.rate + 2] - e.last[2]) / t.period + STANDARD_GRAVITY
     cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
-    force[0, 0] = fx + w * cx + (y * cz - z * cy)
-    force[0, 1] = fy + w * cy + (z * cx - x * cz)
-    force[0, 2] = fz + w * cz + (x * cy - y * cx)
+    force = (fx + w * cx + (y * cz - z * cy), fy + w * cy + (z * cx - x * cz), fz + w * cz + (x * cy - y * cx))
     for i in range(3):
         e.last[i] = v[at.rate + i]
         s.gyro[i] = v[at.rate + 3 + i] + r.noise * about_normal(e)
-        gyro[0, i], up[0, i] = s.gyro[i], s.up[i]
-    estimate_up(gyro, force, t.period, up)
-    for i in range(3):
-        s.up[i] = up[0, i]
+    estimate_up(s.gyro, force, t.period, s.up)
     for i in range(t.motors):
         # Velocity drives follow so closely that their joints are known when the next command acts.
         ahead = q[at.moved[i]] + (0.0 if t.position else t.period * e.pending[i])
@@ -279,12 +334,17 @@ def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: Fl
     total += r.heading * (math.exp(-((missing / 0.1) ** 2)) - 2.0 * abs(missing))
     wave = math.sin(2 * math.pi * (s.clock - t.period / t.stride)) if s.steps else 0.0
     for foot in range(feet.feet):
-        wish = r.foot_height * max(wave if feet.group[foot] == 0 else -wave, 0.0)
-        off_height = (soles[foot] - wish) / (FOOT_WIDTH * r.foot_height)
-        total += r.feet / feet.feet * math.exp(-(off_height**2))
+        # A swinging foot earns in proportion to its height, so that the first millimetres count as much as the last.
+        swing = max(wave if feet.group[foot] == 0 else -wave, 0.0)
+        high = 1.0 - abs(soles[foot] / r.foot_height - swing) / max(swing, 0.1)
+        low = math.exp(-((soles[foot] / (FOOT_WIDTH * r.foot_height)) ** 2))
+        total += r.feet / feet.feet * (swing * max(high, 0.0) + (1.0 - swing) * low)
     # Turning and stepping on the spot can be had without going anywhere: they count less the more is missed.
     total *= 1.0 - SPOT_LOSS * min(missed, 1.0)
     total += r.follow * (1.0 - min(missed, 1.5)) + r.exact * math.exp(-((off / (EXACT * r.fastest[0])) ** 2))
+    if e.command[0] > SLACK * r.fastest[0]:
+        e.ahead += e.velocity[0]
+        e.wanted_ahead += e.command[0]
     e.error += missed
     e.turn_error += turning
     e.counted += 1
@@ -293,16 +353,18 @@ def earned(body: Body, e: WalkEpisode, s: PolicyState, missing: float, soles: Fl
 
 @kernel
 def spent(body: Body, e: WalkEpisode, s: PolicyState, tilt: float, rates: float) -> float:
-    """The costs of a second: leaning, rocking, fast joints, large actions, arms and, at rest, joints off the stance."""
+    """The costs of a second: leaning, rocking, fast joints, large and changing actions, and joints off the stance."""
     at, t, r = body[0][0], body[1][0], body[2][0]
-    speeds, actions, arms, posture = 0.0, 0.0, 0.0, 0.0
+    speeds, actions, changes, arms, posture = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.motors):
         off = s.angles[i] - t.home[i]
         speeds += ((s.angles[i] - s.before[i]) / t.period / FULL_SPEED) ** 2
         actions += s.action[i] ** 2
+        changes += (s.action[i] - e.action[i]) ** 2
         arms += at.arms[i] * off * off
         posture += off * off
-    total = r.tilt * tilt + r.rates * rates + 0.01 * speeds + r.action * actions / t.motors + r.arms * arms
+    total = r.tilt * tilt + r.rates * rates + 0.01 * speeds + r.arms * arms
+    total += r.action * actions / t.motors + r.change * changes + r.posture * posture
     return float(total + (0.1 * (speeds + posture) if e.still else 0.0))
 
 
@@ -327,46 +389,54 @@ def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
 
 
 @kernel
-def judge_walks(
-    state: tuple[Floats, Floats],
-    body: Body,
-    feet: Records,
-    robots: tuple[Records, Records],
-    results: tuple[Any, Any, Any, Any, Any],
-) -> None:
-    """Senses, rewards and ends of N robots after a cycle, and what they see then.
+def is_finite(q: Floats, v: Floats) -> bool:
+    """Whether the numbers of one world are such that it can go on."""
+    finite = True
+    for i in range(len(q)):
+        finite = finite and abs(q[i]) < LARGEST
+    for i in range(len(v)):
+        finite = finite and abs(v[i]) < LARGEST
+    return finite
 
-    Args:
-        state: configurations, (N, nq), and velocities, (N, nv), which pushes change.
-        body: see above.
-        feet: the record of `FeetTable`, (1,).
-        robots: records of `WalkEpisode` and `PolicyState`, (N,) each; changed.
-        results: rewards (N,), falls (N,), episodes cut off (N,), truths (N, 6 + feet) and observations (N, ...);
-            changed.
-    """
-    reward, fell, over, truth, out = results
-    at, t, r = body[0][0], body[1][0], body[2][0]
-    for n in range(len(reward)):
-        e, s, q, v = robots[0][n], robots[1][n], state[0][n], state[1][n]
-        e.cycle += 1
-        sense(q, v, body, e, s)
-        missing = move_on(q, v, body, e)
-        w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
-        up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
-        soles = truth[n, 6:]
-        for foot in range(feet[0].feet):
-            soles[foot] = q[at.root + 2] + sole_height(q, feet[0], foot, up)
-        rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
-        total = earned(body, e, s, missing, soles, feet[0]) - spent(body, e, s, up[0] ** 2 + up[1] ** 2, rates)
-        fell[n] = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
-        over[n] = e.cycle >= e.ends and not fell[n]
-        e.falls += int(fell[n])
-        reward[n] = total * t.period - (r.fall if fell[n] else 0.0)
-        cos, sin = math.cos(e.yaw), math.sin(e.yaw)
-        truth[n, 0] = cos * v[at.rate] + sin * v[at.rate + 1]
-        truth[n, 1] = cos * v[at.rate + 1] - sin * v[at.rate]
-        truth[n, 2], truth[n, 3] = v[at.rate + 5], missing
-        truth[n, 4], truth[n, 5] = v[at.rate + 2], q[at.root + 2]
-        go_on(v, body, e, s)
-        tell_walk(s)
-        observe(s, t, out[n])
+
+@for_each_world
+def judge_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:  # noqa: ARG001
+    """Senses, reward and end of robot n after a cycle, and what it sees then."""
+    at, t, r, feet = tables.body[0], tables.numbers[0], tables.rewards[0], tables.feet[0]
+    e, s, q, v, truth = robots.episodes[n], robots.states[n], robots.qpos[n], robots.qvel[n], robots.truth[n]
+    e.cycle += 1
+    if not is_finite(q, v):  # a world that broke down ends, and nothing of it is learned from
+        give_up(n, e, robots)
+        return
+    sense(q, v, tables, e, s)
+    missing = move_on(q, v, tables, e)
+    w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
+    up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
+    soles = truth[6:]
+    for foot in range(feet.feet):
+        soles[foot] = q[at.root + 2] + sole_height(q, feet, foot, up)
+    rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
+    total = earned(tables, e, s, missing, soles, feet) - spent(tables, e, s, up[0] ** 2 + up[1] ** 2, rates)
+    fell = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
+    robots.ended[n], robots.cut[n] = fell, e.cycle >= e.ends and not fell
+    e.falls += int(fell)
+    robots.reward[n] = total * t.period - (r.fall if fell else 0.0)
+    cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+    truth[0] = cos * v[at.rate] + sin * v[at.rate + 1]
+    truth[1] = cos * v[at.rate + 1] - sin * v[at.rate]
+    truth[2], truth[3] = v[at.rate + 5], missing
+    truth[4], truth[5] = v[at.rate + 2], q[at.root + 2]
+    go_on(v, tables, e, s)
+    tell_walk(s)
+    observe(s, t, robots.observation[n])
+
+
+@kernel
+def give_up(n: int, e: WalkEpisode, robots: Walkers) -> None:
+    """Ends the episode of robot n, whose world has broken down."""
+    e.broken += 1
+    robots.ended[n], robots.cut[n], robots.reward[n] = True, False, -1.0
+    for i in range(robots.observation.shape[1]):
+        robots.observation[n, i] = 0.0
+    for i in range(robots.truth.shape[1]):
+        robots.truth[n, i] = 0.0

@@ -14,40 +14,50 @@ heading that is missing, the reward of a second is
     + (1 - 0.7 min(e, 1)) (                             V the highest speed ahead
         0.8 (exp(-((w - w*) / 0.5)^2) + (1 - f) / 2)    f = |w - w*| / (|w*| + 0.5), at most 1.5
         + 0.5 (exp(-(d / 0.1)^2) - 2 |d|)
-        + 0.4 / feet for each foot that is as high as the clock says)
-    - |tilt|^2 - 0.02 |rates of roll and pitch|^2 - small costs of speeds, actions and arms off their stance
+        + 0.4 / feet for each foot that stands, or is as high as the clock says)
+    - |tilt|^2 - 0.02 |rates of roll and pitch|^2 - small costs of speeds, actions and joints off their stance
 
 and a fall costs 1. Without the factor of the second line a T1 learned within a million cycles to step and turn on the
 spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2.5 (1 - e),
-and 1.2 for their feet.
+and 2 for their feet.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import mujoco
 import numpy as np
 
-from nutmeg.base.arrays import Floats, Floats32
+from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE, STANDARD_GRAVITY
 from nutmeg.learning.courses import ROBOT_NAME
 from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, Variation
+from nutmeg.model.physics import native_profile
+from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.legs.feet import find_feet
-from nutmeg.motion.policy import WALK_SIGNS, Gait, commands_angles, legs_of
+from nutmeg.motion.policy import MAX_MOTORS, WALK_SIGNS, Gait, commands_angles, legs_of
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Indices
+    from nutmeg.base.kernels import ForEachWorld
+    from nutmeg.base.records import Records
+    from nutmeg.learning.policies.walk_kernels import Walkers, WalkTables
     from nutmeg.model.scene import Scene
+    from nutmeg.motion.legs.feet import FeetTable
+    from nutmeg.sim.warp_engine import Device
 
 TRUTH_SIGNS = (1.0, -1.0, -1.0, -1.0, 1.0, 1.0)
 """Signs in a mirror of what only the critic sees before the heights of the feet: velocities ahead, aside and in
 turning, missing heading, velocity upward, height."""
 MAX_DENSE = 60
 """The engine's matrices are dense below this many degrees of freedom."""
+COUNTED = ("falls", "error", "turn_error", "ahead", "wanted_ahead", "broken", "counted")
+"""What episodes count."""
 MOST_FALLS, MOST_ERROR = 6.0, 0.42
 """The level grows while robots fall less than so often a minute, and miss their velocities by less than this share."""
 
@@ -78,6 +88,10 @@ class WalkRewards(Rewards):
     """Cost of a second at a tilt of which the sine is 1."""
     rates: float = 0.02
     """Cost of a second at a roll or pitch rate of 1 rad/s."""
+    change: float = 0.0
+    """Cost of a second for each action that changes by 1 in a cycle."""
+    posture: float = 0.0
+    """Cost of a second for each joint that is 1 rad off its stance."""
     arms: float = 0.05
     """Cost of a second for each joint of the arms that is 1 rad off its stance."""
     foot_height: float = 0.035
@@ -102,20 +116,29 @@ class WalkEpisode(Episode):
     """The heading that it should have [rad]."""
     velocity: Annotated[Floats, (3,)]
     """Velocities in its frame, averaged over the last steps."""
+    action: Annotated[Floats, (MAX_MOTORS,)]
+    """Its action a cycle ago."""
     error: float
-    """Sum of e over the cycles since it was last cleared."""
+    """Sum of e over all cycles so far."""
     turn_error: float
-    """Sum of |w - w*| since then [rad/s]."""
+    """Sum of |w - w*| [rad/s]."""
+    ahead: float
+    """Sum of the velocities ahead where a robot was to go there [m/s]."""
+    wanted_ahead: float
+    """Sum of the wanted ones."""
     falls: int
-    """Falls since then."""
+    """Falls."""
+    broken: int
+    """How often its world broke down."""
     counted: int
     """The number of these cycles."""
 
 
-def walk_scene(robot: str, kind: str = "", actuation: str = "ideal") -> Scene:
-    """A floor with the robot that learns."""
+def walk_scene(robot: str, kind: str = "", actuation: str = "ideal", *, native: bool = False) -> Scene:
+    """A floor with the robot that learns; `native` for one that the engine simulates alone, as a GPU needs."""
     placement = Placement(robot=robot, name=ROBOT_NAME, type=kind, actuation=actuation)
-    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+    physics = native_profile(load_robot(robot).physics) if native else ""
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), physics=physics, visuals=False))
     # One robot has few enough joints for Newton's method with dense matrices, which agrees with conjugate gradients
     # and takes 0.63 of their time on a T1 (see `Physics.solver`).
     if scene.model.opt.solver == mujoco.mjtSolver.mjSOL_CG and scene.model.nv < MAX_DENSE:
@@ -145,9 +168,23 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
         fastest=(speed, round(0.6 * speed, 2), 1.5),
         back=round(0.7 * speed, 2),
         follow=2.5,
-        feet=1.2,
+        feet=2.0,
+        change=0.02,
+        posture=0.05,
         foot_height=round(0.08 * legs, 3),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkLearning:
+    """How a walk is learned."""
+
+    gait: Gait | None = None
+    """How actions become motions; `usual_walk` if left out."""
+    rewards: WalkRewards | None = None
+    """What is commanded, and what counts; `usual_walk` if left out."""
+    variation: Variation = field(default_factory=Variation)
+    """How much bodies differ, of robots that are commanded angles."""
 
 
 class WalkTask(RobotTask):
@@ -158,9 +195,8 @@ class WalkTask(RobotTask):
         count: how many robots, N.
         threads: how many threads step them; results are the same.
         seed: of everything random.
-        gait: how actions become motions; `usual_walk` if left out.
-        rewards: what is commanded, and what counts; `usual_walk` if left out.
-        variation: how much bodies differ, of robots that are commanded angles.
+        learning: how, and what counts.
+        device: where they are: `cpu`, `gpu` or `warp-cpu`, as of `Worlds`.
     """
 
     learning = "walk"
@@ -174,11 +210,10 @@ class WalkTask(RobotTask):
         *,
         threads: int = 1,
         seed: int = 0,
-        gait: Gait | None = None,
-        rewards: WalkRewards | None = None,
-        variation: Variation | None = None,
+        learning: WalkLearning | None = None,
+        device: Device = "cpu",
     ) -> None:
-        table = scene.robot(ROBOT_NAME)
+        table, learning = scene.robot(ROBOT_NAME), learning or WalkLearning()
         usual, position, feet = usual_walk(scene), commands_angles(table), find_feet(scene, table)
         truth = [*enumerate(TRUTH_SIGNS), *((len(TRUTH_SIGNS) + partner, 1.0) for partner in feet.partners)]
         legs = feet.joints if position else frozenset(name for leg in legs_of(table).names for name in leg)
@@ -186,51 +221,122 @@ class WalkTask(RobotTask):
             scene,
             count,
             threads=threads,
-            gait=gait or usual[0],
-            rewards=rewards or usual[1],
+            gait=learning.gait or usual[0],
+            rewards=learning.rewards or usual[1],
             truth=truth,
             legs=legs,
+            device=device,
         )
-        self._feet = feet.record
-        seeds = np.random.SeedSequence(seed)
+        self._begins = self._new(count, flags=True)
+        self._tables = self._shared(feet.record)
+        self._walkers = self._arrays()
+        self._counted = dict.fromkeys(COUNTED, 0.0)
         if position:
-            self.vary(variation or Variation(), np.random.default_rng([seed, 1]))
-        self.reseed(seeds)
+            self.vary(learning.variation, np.random.default_rng([seed, 1]))
+        self.reseed(np.random.SeedSequence(seed))
         self.begin(np.arange(count))
 
-    def _begin(self, rows: Indices, seen: Floats32) -> None:
-        from nutmeg.learning.policies.walk_kernels import begin_walks
+    def _shared(self, feet: Records[FeetTable]) -> WalkTables:
+        """What all robots share, where they are."""
+        from nutmeg.learning.policies.walk_kernels import WalkTables
 
-        worlds, table = self.worlds, self._robot.table
-        begin_walks(rows, worlds.qpos, worlds.qvel, self._records, self.episodes, self.states, seen)
-        if len(table.hidden):  # rotors and the like follow their joints, or they would pull at them
-            worlds.qpos[np.ix_(rows, table.hidden[:, 0])] = table.at_rest(worlds.qpos[np.ix_(rows, table.angles)])
+        scene, hidden = self.scene, self.table.hidden
+        follows = np.append(self.table.angles, -1)[hidden[:, 2]]
+        pairs = np.stack([hidden[:, 0], follows], axis=1).astype(np.int64)
+        none, no_pair = np.zeros(1), np.zeros((1, 2), np.int64)  # an array without elements has no address on a device
+        tables = WalkTables(
+            *self._records,
+            feet,
+            start=scene.start,
+            commands=scene.commands,
+            setpoints=scene.setpoints if scene.setpoints.size else none,
+            history=scene.history.ravel() if scene.history.size else none,
+            hidden=pairs if len(pairs) else no_pair,
+            counts=np.array([scene.setpoints.size, scene.history.size, len(pairs)], np.int64),
+        )
+        return WalkTables(*map(self._put, tables))
 
-    def _command(self, actions: Floats32, rows: slice) -> None:
-        from nutmeg.learning.policies.walk_kernels import command_walks
+    def _arrays(self) -> Walkers:
+        """The arrays of the robots for compiled code."""
+        from nutmeg.learning.policies.walk_kernels import Walkers
 
-        qpos, commands = self.worlds.qpos[rows], self._commands[rows]
-        command_walks(actions, qpos, self._records, self.episodes[rows], self.states[rows], commands)
+        act = "act" if self.scene.setpoints.size else "ctrl"
+        history = "history" if self.scene.history.size else "ctrl"
+        names = ("qpos", "qvel", "ctrl", act, history, "time", "qacc_warmstart")
+        engine = [self.batch.bind(n) if self.device == "cpu" else self.batch.kernel_array(n) for n in names]
+        learning = [self.action, self._begins, self.observation, self.truth, self.reward, self.ended, self.cut]
+        if self.on_cuda:
+            from nutmeg.base.kernels import numba_cuda  # here: loading the compiler takes long
+
+            learning = [numba_cuda().as_cuda_array(tensor) for tensor in learning]
+        return Walkers(*engine, self.episodes, self.states, *learning)
+
+    def _run(self, work: ForEachWorld, rows: slice) -> None:
+        """Runs a compiled function for some robots, where they are."""
+        if self.on_cuda:
+            work.launch(self.batch.stream, self.count, self._tables, self._walkers)
+        else:
+            robots = type(self._walkers)(*(array[rows] for array in self._walkers))
+            work.run(len(robots.reward), self._tables, robots)
+
+    def begin(self, rows: Indices) -> None:
+        """Begins episodes `rows` (n,) anew."""
+        if len(rows):
+            self._begins[:] = False
+            self._begins[rows] = True
+            self._begin_some(rows)
+
+    def begin_over(self) -> None:
+        """Begins all episodes anew that ended or were cut off in the last cycle."""
+        if self.device == "cpu":
+            super().begin_over()
+        else:
+            self._begins[:] = self.ended | self.cut
+            self._begin_some()
+
+    def _begin_some(self, rows: Indices | None = None) -> None:
+        from nutmeg.learning.policies.walk_kernels import begin_walk
+
+        if self.device == "cpu":
+            self.worlds.reset(rows)
+        self._repeat("begin", lambda: self._run(begin_walk, slice(None)))
+
+    def _command(self, rows: slice) -> None:
+        from nutmeg.learning.policies.walk_kernels import command_walk
+
+        self._run(command_walk, rows)
 
     def _judge(self, rows: slice) -> None:
-        from nutmeg.learning.policies.walk_kernels import judge_walks
+        from nutmeg.learning.policies.walk_kernels import judge_walk
 
-        state, robots = (self.worlds.qpos[rows], self.worlds.qvel[rows]), (self.episodes[rows], self.states[rows])
-        results = self.reward[rows], self.ended[rows], self.cut[rows], self.truth[rows], self.observation[rows]
-        judge_walks(state, self._records, self._feet, robots, results)
+        self._run(judge_walk, rows)
+
+    def _level_changed(self) -> None:
+        self._refill(self._tables.rewards, self.rewards)
 
     def measures(self) -> dict[str, float]:
-        """Falls of a robot in a minute, mean e and mean |w - w*| since the last call."""
-        episodes = self.episodes
-        cycles = max(int(episodes["counted"].sum()), 1)
-        found = {
-            "falls": float(episodes["falls"].sum()) / (cycles * CONTROL_CYCLE / 60),
-            "error": float(episodes["error"].sum()) / cycles,
-            "turn_error": float(episodes["turn_error"].sum()) / cycles,
+        """Falls in a minute, mean e and |w - w*|, and the share of wanted speeds ahead, since the last call."""
+        episodes, before = self._get(self.episodes), self._counted
+        self._counted = {name: float(episodes[name].sum()) for name in COUNTED}
+        new = {name: self._counted[name] - before[name] for name in COUNTED}
+        if new["broken"]:
+            warnings.warn(f"{new['broken']:.0f} worlds broke down and began anew.", RuntimeWarning, stacklevel=2)
+        if self.device != "cpu":
+            self._report_overflow()
+        cycles = max(new["counted"], 1.0)
+        return {
+            "falls": new["falls"] / (cycles * CONTROL_CYCLE / 60),
+            "error": new["error"] / cycles,
+            "turn_error": new["turn_error"] / cycles,
+            "ahead": new["ahead"] / max(new["wanted_ahead"], 1e-9),
         }
-        for name in ("error", "turn_error", "counted", "falls"):
-            episodes[name] = 0
-        return found
+
+    def _report_overflow(self) -> None:
+        """Says how many worlds had more contacts than there is room for on a device."""
+        full = int(self.batch.overflowed().sum())
+        if full:
+            warnings.warn(f"{full} worlds had more contacts than there is room for.", RuntimeWarning, stacklevel=3)
+            self.batch.forget_overflow()
 
     def mastered(self, found: dict[str, float]) -> bool:
         """Whether robots hardly fall and follow their commands."""

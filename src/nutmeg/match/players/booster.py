@@ -1,6 +1,6 @@
 """Players of T1 and K1 robots: the one mind in the body of rcssservermj's league, walking by any walk that fits it.
 
-    setup = BoosterSetup(robot="t1", players=7, walk=policy_walk("my-walk.toml"))
+    setup = walking_setup(BoosterSetup(robot="t1", players=7))      # by the walk that comes with Nutmeg
     GameLoop(MjGame(load_rules("ssim26"), seed=1, seats={"t1": 14}), booster_team("reds", setup)).run()
 
     body = BoosterBody("t1")                            # what a walk moves: a `motion.bodies.Bodies` of one robot
@@ -44,7 +44,7 @@ from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 from nutmeg.motion.bodies import ROBOT_NAME, ReportedRobot
 from nutmeg.motion.policy import PolicyWalker
-from nutmeg.motion.walk.files import read_walk
+from nutmeg.motion.walk.files import read_walk, walk_names
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from nutmeg.match.players.decide import Abilities
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.mj.percept import Percept, Sight
+    from nutmeg.motion.policy import PolicySettings
 
 _NEVER = 1e3
 """How long ago something was seen that never was [s]."""
@@ -144,12 +145,17 @@ class StandingWalker:
 MakeWalker = Callable[[BoosterBody], BoosterWalker]
 
 
-def policy_walk(name: str) -> MakeWalker:
-    """Walks by a walk file with a table `[policy]`, made by `nutmeg train walk --robot t1`."""
-    walk = read_walk(name)
-    policy = walk.policy
+def policy_of(name: str, robot: str = "") -> PolicySettings:
+    """The policy of a walk file of `nutmeg train walk --robot t1`; the name may leave that of the robot out."""
+    policy = read_walk(name, robot).policy
     if policy is None:
         raise UsageError(f"the walk {name!r} has no policy; T1 and K1 walk by policies of `nutmeg train` only.")
+    return policy
+
+
+def policy_walk(name: str, robot: str = "") -> MakeWalker:
+    """Walks by such a policy."""
+    policy = policy_of(name, robot)
     return lambda body: PolicyWalker(body, body.name, policy)
 
 
@@ -171,6 +177,19 @@ class BoosterSetup:
     """What moves its legs."""
     speeds: tuple[float, float, float, float] = (0.6, 0.3, 0.25, 0.8)
     """What tactics may ask of the walk: ahead, back, to a side [m/s], turning [rad/s]."""
+
+
+def walking_setup(setup: BoosterSetup, name: str = "") -> BoosterSetup:
+    """The setup with a walk, as fast as its policy; with the one that comes with Nutmeg for the robot if none is named.
+
+    Robots for which there is none stand.
+    """
+    name = name or f"policy-{setup.robot}"
+    if name == f"policy-{setup.robot}" and name not in walk_names():
+        return setup
+    policy = policy_of(name, setup.robot)
+    ahead, side, turn = policy.fastest
+    return dataclasses.replace(setup, walk=policy_walk(name, setup.robot), speeds=(ahead, policy.back, side, turn))
 
 
 def booster_abilities(setup: BoosterSetup) -> Abilities:

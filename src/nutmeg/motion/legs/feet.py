@@ -35,6 +35,8 @@ FOOT_CLEARANCE = 0.03
 """Ends of limbs up to this far above the lowest point of a robot are feet [m]."""
 MIRROR_DISTANCE, MIRROR_COSINE = 0.02, 0.98
 """How near the mirror image of a joint must be to another one [m], and how parallel their axes."""
+SWING = 0.03
+"""The way by which feet are moved to find how legs swing [m]."""
 IK_STEPS, IK_DAMPING, IK_TURN = 60, 0.02, 0.2
 """Steps of the search for a drawn-up leg, its damping, and what a radian of the sole's tilt counts [m]."""
 
@@ -104,11 +106,20 @@ class Feet:
         """Changes of the angles of all joints of the table that draw up each group of feet, (2, joints) [rad]."""
         found = np.zeros((2, len(self.table.joints)))
         for body, group, sole in zip(self.bodies, self.group, self.record["sole"][0], strict=False):
-            found[group] += self._drawn_up(body, sole, height)
+            found[group] += self._moved(body, sole, np.array([0.0, 0.0, height]))
         return found
 
-    def _drawn_up(self, body: int, sole: Floats, height: float) -> Floats:
-        """Changes of the angles that move the sole of one foot straight up, level if the leg has joints enough."""
+    def swing(self) -> Floats:
+        """Changes of all joints that move the first feet ahead, or left, and the others back, (2, joints) [rad/m]."""
+        found = np.zeros((2, len(self.table.joints)))
+        for body, group, sole in zip(self.bodies, self.group, self.record["sole"][0], strict=False):
+            for axis in range(2):
+                way = SWING * np.eye(3)[axis]
+                found[axis] += (1 - 2 * group) * self._moved(body, sole, way) / SWING
+        return found
+
+    def _moved(self, body: int, sole: Floats, way: Floats) -> Floats:
+        """Changes of the angles that move the sole of a foot by `way` (3,) [m], level if the leg has joints enough."""
         model, table = self.scene.model, self.table
         driven = {int(joint) for joint in table.motor_joints}
         above = {*_bodies_above(model, body, table.body)}
@@ -130,9 +141,7 @@ class Feet:
             point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ sole
             mujoco.mj_jac(model, data, place, turn, point, body)
             mujoco.mju_subQuat(off, level, data.xquat[body])
-            error = np.concatenate(
-                [start - point + np.array([0, 0, height]), weight * data.xmat[body].reshape(3, 3) @ off]
-            )
+            error = np.concatenate([start - point + way, weight * data.xmat[body].reshape(3, 3) @ off])
             slopes = np.concatenate([place, weight * turn])[:, dofs]
             step = slopes.T @ np.linalg.solve(slopes @ slopes.T + IK_DAMPING**2 * np.eye(6), error)
             data.qpos[addresses] = np.clip(data.qpos[addresses] + step, *table.limits[used].T)
