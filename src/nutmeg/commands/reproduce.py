@@ -14,6 +14,7 @@ example: nutmeg reproduce --list
          nutmeg reproduce openr-ball --client cpp
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
+         nutmeg reproduce walk-learning --device gpu
          nutmeg reproduce camera-localisation --quick
          nutmeg reproduce league-replay
 """
@@ -48,6 +49,7 @@ Experiment = Literal[
     "openr-ball",
     "walk-table2",
     "walk-table3",
+    "walk-learning",
     "walk-robustness",
     "servo-xl330",
     "simspark",
@@ -81,7 +83,9 @@ class Arguments(JsonOption):
     or evolution; walk-table3: quick, middle, full or paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
-    those that come with Nutmeg."""
+    those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...)."""
+    device: Literal["cpu", "gpu"] | None = None
+    """walk-learning: learn all runs anew on this device, and measure these."""
     traces: Path | None = None
     """league-replay: a folder with recorded conversations (*.txt.gz) instead of those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None
@@ -182,7 +186,8 @@ def _list(terminal: Terminal) -> dict[str, Any]:
 def _options(experiment: str, arguments: Arguments, known: set[str]) -> dict[str, Any]:
     """The settings of the experiment that options give; an option that the experiment does not have is an error."""
     given = {
-        name: getattr(arguments, name) for name in ("reality", "seed", "seeds", "scale", "walks", "traces", "client")
+        name: getattr(arguments, name)
+        for name in ("reality", "seed", "seeds", "scale", "walks", "device", "traces", "client")
     }
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:
