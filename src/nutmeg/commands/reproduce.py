@@ -50,6 +50,7 @@ Experiment = Literal[
     "walk-table2",
     "walk-table3",
     "walk-learning",
+    "walk-printed",
     "walk-robustness",
     "servo-xl330",
     "simspark",
