@@ -41,6 +41,7 @@ Experiment = Literal[
     "btr-ant",
     "btr-efforts",
     "btr-nao",
+    "self-modelling",
     "motoflex-walk",
     "motoflex-fit",
     "naoisis",
