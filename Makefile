@@ -15,7 +15,7 @@ test: $(READY) system
 test-quick: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not slow and not browser" $(ARGS)
 
-# The small version of every experiment of `nutmeg reproduce`, about ten minutes; fails if a goal is missed.
+# The small version of every experiment of `nutmeg reproduce`, about ten minutes; fails if a goal is missed that is not listed.
 experiments: $(READY) system
 	$(BIN)/nutmeg reproduce all --quick $(ARGS)
 

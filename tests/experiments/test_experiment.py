@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
@@ -19,6 +19,7 @@ from nutmeg.experiments.experiment import (
     load_experiment,
     perform,
 )
+from nutmeg.view.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,12 +92,35 @@ def test_a_listed_goal_takes_the_worst_of_all_numbers_that_its_path_names() -> N
 def test_goals_that_are_missed_or_no_longer_missed_are_told_beside_the_list() -> None:
     listed = replace(listed_experiments()["naoisis"], known_misses=("slow",))
     goals = [Goal(what="slow", found=1.0, limit=2.0), Goal(what="far", found=3.0, limit=2.0)]
-    assert listed.surprises({"goals": [goal.as_json() for goal in goals]}) == []
-    assert listed.surprises({"goals": [replace(goal, found=3.0).as_json() for goal in goals]}) == [
-        "slow: listed as a known miss, but it is not missed. Take it out of the list."
-    ]
-    unmeasured = listed.surprises({"goals": [replace(goal, found=None).as_json() for goal in goals]})
-    assert unmeasured == ["not measured: far -, wanted at least 2"]
+    found = {"goals": [goal.as_json() for goal in goals]}
+    assert (listed.missed(found), listed.reached(found)) == ([], [])
+    found = {"goals": [replace(goal, found=3.0).as_json() for goal in goals]}
+    assert listed.reached(found) == ["slow: listed as a known miss, but not missed"]
+    found = {"goals": [replace(goal, found=None).as_json() for goal in goals]}
+    assert listed.missed(found) == ["not measured: far -, wanted at least 2"]
+
+
+def test_a_goal_with_two_sides_is_missed_on_either_of_them() -> None:
+    listed = replace(listed_experiments()["naoisis"], known_misses=())
+    sides = [Goal(what="share", found=0.5, limit=0.8), Goal(what="share", found=0.5, limit=0.9, most=True)]
+    assert listed.missed({"goals": [goal.as_json() for goal in sides]}) == ["MISSED: share 0.5000, wanted at least 0.8"]
+
+
+def test_all_experiments_run_although_one_breaks_off_and_the_end_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    listed = {name: replace(listed_experiments()["naoisis"], known_misses=()) for name in ("first", "second")}
+    monkeypatch.setattr("nutmeg.experiments.experiment.listed_experiments", lambda: listed)
+
+    def run_one(name: str, *_: object) -> dict[str, Any]:
+        if name == "first":
+            raise ValueError("no ground")
+        return {"goals": [Goal(what="far", found=3.0, limit=2.0).as_json()]}
+
+    monkeypatch.setattr(reproduce, "_run_one", run_one)
+    answer = reproduce.run(reproduce.Arguments(experiment="all", quick=True, output=tmp_path), Terminal(json=True))
+    assert answer["missed"] == {"first": ["broke off: ValueError: no ground"], "second": []}
+    assert answer["exit_code"] == 1
 
 
 @pytest.mark.slow
@@ -104,7 +128,7 @@ def test_a_quick_version_runs_at_its_real_scale_and_reaches_its_goals(tmp_path: 
     """`make experiments` does this with all of them."""
     listed, experiment = listed_experiments()["naoisis"], load_experiment("naoisis")
     answer = perform(experiment, tmp_path, experiment.Settings(quick=True, seeds=1), goals=listed.goal)
-    assert listed.surprises(answer) == []
+    assert listed.missed(answer) == []
     shown = experiment.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
     assert list(tmp_path.rglob("*.png"))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,8 +14,8 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.learning import courses
-from nutmeg.learning.courses import Bout, StartNoise, Target, Trajectory, run_bouts
-from nutmeg.learning.device_bouts import DeviceCourse
+from nutmeg.learning.courses import Bout, BoutResults, StartNoise, Target, Trajectory, run_bouts
+from nutmeg.learning.device_bouts import BoutsTogether, DeviceCourse, longest_queue, queues, worlds_for
 from nutmeg.learning.tasks import WalkTrials, task_settings
 from nutmeg.model.scene import Scene
 from nutmeg.motion.walk.files import Facing, read_walk
@@ -102,6 +105,65 @@ def test_bouts_wait_for_a_world_and_a_course_is_used_again() -> None:
         found = alone.walk(bouts(), noise)
         for name in ("gained", "lost", "fell", "seconds"):
             np.testing.assert_array_equal(getattr(found, name), getattr(together, name), name)
+
+
+def test_bouts_are_shared_out_so_that_worlds_end_together() -> None:
+    seconds = [8.0] * 40 + [32.0] * 4
+    count = 12
+    order, following = queues(seconds, count)
+    assert sorted(order) == list(range(44))
+    loads = np.zeros(count)
+    for world in range(count):
+        place = world
+        while place < len(order):
+            loads[world] += seconds[order[place]]
+            place = following[place]
+    assert loads.sum() == sum(seconds)
+    assert loads.max() == 40.0, "448 s in 12 worlds: 37.3 s each, in bouts of 8 s"
+    assert longest_queue(np.asarray(seconds, int)[order], following, count) == 40
+
+
+def test_there_are_no_more_worlds_than_the_longest_bout_lets_work() -> None:
+    assert worlds_for([10.0] * 1000) == 1024
+    assert worlds_for([8.0] * 3840 + [32.0] * 64) == 1024
+    assert worlds_for([10.0] * 100000) == 16384
+
+
+def test_searches_that_walk_together_get_their_own_results() -> None:
+    sizes = []
+
+    def walk(_: str, all_bouts: Sequence[Bout], **__: object) -> BoutResults:
+        sizes.append(len(all_bouts))
+        gained = np.array([[one.trajectory.seconds] for one in all_bouts])
+        return BoutResults(gained, 0 * gained, gained[:, 0] < 0, gained[:, 0], None)
+
+    together, answers = BoutsTogether(3, walk), {}
+
+    def search(number: int) -> None:
+        one = bouts()[0]
+        target = Trajectory(name="", target=(Target(to=(1, 0), seconds=number + 1.0),))
+        mine = [dataclasses.replace(one, trajectory=target)] * (number + 1)
+        for _ in range(number + 1):  # they end one after the other
+            answers[number] = together.walk("nao-spark", mine).gained
+        together.leave()
+
+    threads = [threading.Thread(target=search, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sizes == [6, 5, 3]
+    assert all((answers[number] == number + 1.0).all() for number in range(3))
+
+
+def test_an_error_reaches_all_searches_that_wait() -> None:
+    def walk(*_: object, **__: object) -> BoutResults:
+        raise UsageError("the device is on fire")
+
+    together = BoutsTogether(2, walk)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(together.walk, "nao-spark", bouts()) for _ in range(2)]
+    assert all("on fire" in str(one.exception()) for one in waiting)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")

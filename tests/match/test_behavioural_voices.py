@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.behavioural_game import deliver
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup, deliver, deliver_structures
+from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.decide import Memory, View, checked_structure
+from nutmeg.match.players.request import Request, Walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.worlds.behavioural.eyes import VoicesSettings, load_eyes
 from nutmeg.match.worlds.behavioural.state import MatchesState
 
 TEAMS = ("reds", "blues")
@@ -64,3 +71,50 @@ def test_all_or_nothing_at_the_ends() -> None:
 def test_words_that_the_rules_forbid_are_refused() -> None:
     with pytest.raises(UsageError, match="cannot be said"):
         deliver({0: "too long to be said in one message"}, scene(), 0, loss=0.0, time=0.0, teams=TEAMS)
+
+
+def test_structures_reach_the_team_mates_that_hear_the_speaker_as_copies_of_their_own() -> None:
+    state, plan = scene(), {"plan": "pass", "to": [1.0, 2.0]}
+    told = deliver_structures({0: plan}, state, 0, loss=0.0, time=3.0)
+    assert {slot: [(one.number, one.time, one.content) for one in found] for slot, found in told.items()} == {
+        slot: [(1, 3.0, plan)] for slot in (1, 2)
+    }
+    told[1][0].content["to"][0] = 9.0
+    assert told[2][0].content == plan
+    for cycle in range(50):
+        state.cycle[0] = cycle
+        reached = set(deliver_structures({0: plan}, state, 0, loss=0.5, time=0.0))
+        assert reached == set(deliver({0: "hi"}, state, 0, loss=0.5, time=0.0, teams=TEAMS))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [({"a": object()}, "plain"), ({"a": math.nan}, "plain"), ({"a": "x" * 2000}, "at most 1024")]
+)
+def test_what_cannot_be_told_is_refused(content: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        checked_structure(content)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_players_are_told_after_the_delay_of_the_voices(delay: float) -> None:
+    eyes = load_eyes("nao")
+    eyes = dataclasses.replace(eyes, voices=VoicesSettings(loss=0.0, delay=delay))
+    got: list[tuple[float, float, int]] = []
+
+    def decide(view: View, memory: Memory) -> Request:
+        got.extend((view.time, one.time, one.content["count"]) for one in view.told or ())
+        memory["count"] = memory.get("count", 0) + 1
+        return Request(legs=Walk.by(0.02), tell={"count": memory["count"]} if view.number == 1 else None)
+
+    rules = load_rules("spl2011").with_match(half_length=8.0, wait_before_kick_off=1.0, players=3)
+    game = BehaviourGame(rules, seed=1, left="reds", right="blues", setup=BehaviourSetup(eyes=eyes))
+    loop = GameLoop(game, game.team("reds", decide, 2, longest=20.0))
+    for _ in range(12):
+        loop.cycle()
+    assert got
+    assert {round(now - then, 6) for now, then, _ in got} == {delay}
+
+
+def test_a_displacement_is_a_velocity_until_the_next_decision() -> None:
+    assert Walk.by(0.5, -0.25, 1.0) == Walk(ahead=5.0, left=-2.5, turn=10.0)
+    assert Walk.by(1.0, seconds=4.0) == Walk(ahead=0.25)

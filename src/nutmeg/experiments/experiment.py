@@ -395,16 +395,19 @@ class Listed:
     goal: tuple[ListedGoal, ...] = ()
     """Goals of an experiment whose answer has none."""
     known_misses: tuple[str, ...] = ()
-    """Goals that the quick version is known to miss, as the answer names them."""
+    """Goals that the quick version is known to miss, as the answer names them; the file says why."""
     last: LastRun | None = None
 
-    def surprises(self, answer: Mapping[str, Any]) -> list[str]:
-        """What is not as listed in an answer of the quick version: goals that are missed, or no longer missed."""
-        goals = {goal["what"]: goal for goal in answer["goals"]}
-        found = [goal["sentence"] for what, goal in goals.items() if not goal["met"] and what not in self.known_misses]
-        reached = [what for what in self.known_misses if what not in goals or goals[what]["met"]]
-        sentence = "listed as a known miss, but it is not missed. Take it out of the list."
-        return [*found, *(f"{what}: {sentence}" for what in reached)]
+    def missed(self, answer: Mapping[str, Any]) -> list[str]:
+        """Goals that an answer of the quick version misses and that are not listed as known misses."""
+        return [
+            goal["sentence"] for goal in answer["goals"] if not goal["met"] and goal["what"] not in self.known_misses
+        ]
+
+    def reached(self, answer: Mapping[str, Any]) -> list[str]:
+        """Known misses that an answer of the quick version does not miss any more: the list is to be shortened."""
+        still = {goal["what"] for goal in answer["goals"] if not goal["met"]}
+        return [f"{what}: listed as a known miss, but not missed" for what in self.known_misses if what not in still]
 
 
 @dataclass(frozen=True, kw_only=True)

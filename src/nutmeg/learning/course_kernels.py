@@ -251,7 +251,7 @@ def steer_robots(
 
 
 # ----------------------------------------------------------------------------------------------------
-# The cycle of one robot in one of N worlds of a device. A world walks one bout after the other: number n, n + N, ...
+# The cycle of one robot in one of N worlds of a device. World n begins with bout n; each bout names the one after it.
 
 
 class RobotTables(NamedTuple):
@@ -302,7 +302,8 @@ class Bouts(NamedTuple):
     lengths: Indices
     """(trajectories,)."""
     whole: Indices
-    """Of each bout: its trajectory, whether it turns, its first swing foot, cycles walked, whether it fell, (5, B)."""
+    """Of each bout: its trajectory, whether it turns, its first swing foot, cycles walked, whether it fell, and the
+    bout that its world walks next, B for none, (6, B)."""
     gained: Floats
     """(B, targets)."""
     lost: Floats
@@ -310,7 +311,7 @@ class Bouts(NamedTuple):
     progress: Records[Progress]
     """(N,)."""
     present: Indices
-    """The bout of each world, (N,): below 0 before its first, B or more when it is done."""
+    """The bout of each world, (N,): below 0 before its first, B when it is done."""
 
 
 class Starts(NamedTuple):
@@ -392,11 +393,10 @@ def _wait(n: int, robot: RobotTables, engine: EngineArrays) -> None:
 
 
 @kernel
-def _next_bout(
-    n: int, count: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: Starts, engine: EngineArrays
-) -> int:
+def _next_bout(n: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: Starts, engine: EngineArrays) -> int:
     """Judges world n, and begins its next bout when it is done with one; the bout that it walks now, B for none."""
-    numbers, g, b = robot.numbers[0], bouts.progress[n], bouts.present[n]
+    numbers, g, b, none = robot.numbers[0], bouts.progress[n], bouts.present[n], bouts.gained.shape[0]
+    following = min(n, none) if b < 0 else bouts.whole[5, b]
     pose = engine.qpos[n, numbers.root : numbers.root + 7]
     goes_on = False
     if b >= 0:
@@ -410,8 +410,8 @@ def _next_bout(
         many = bouts.lengths[g.trajectory]
         targets = bouts.table[g.trajectory]
         goes_on = judge(g, targets, many, pose[0], pose[1], lies, bouts.gained[b], bouts.lost[b])
-    while not goes_on and b + count < bouts.gained.shape[0]:
-        b += count
+    while not goes_on and following < none:
+        b, following = following, bouts.whole[5, following]
         _begin_bout(n, b, robot, gaits, starts, engine)
         gaits.states[n].swing = bouts.whole[2, b]
         g.trajectory, g.index = bouts.whole[0, b], 0
@@ -420,19 +420,19 @@ def _next_bout(
         if not goes_on:
             bouts.whole[4, b] = 1
             drop(g, bouts.lengths[g.trajectory], bouts.lost[b])
-    present: int = b if goes_on else bouts.gained.shape[0]
+    present: int = b if goes_on else none
     bouts.present[n] = present
     return present
 
 
 @for_each_world
 def walk_cycle(
-    n: int, count: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: Starts, engine: EngineArrays
+    n: int, _: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: Starts, engine: EngineArrays
 ) -> None:
-    """One control cycle of world n of `count`: after the engine has stepped, and before it steps again."""
+    """One control cycle of world n: after the engine has stepped, and before it steps again."""
     if bouts.present[n] >= bouts.gained.shape[0]:
         return
-    b = _next_bout(n, count, robot, gaits, bouts, starts, engine)
+    b = _next_bout(n, robot, gaits, bouts, starts, engine)
     if b >= bouts.gained.shape[0]:
         _wait(n, robot, engine)
         return

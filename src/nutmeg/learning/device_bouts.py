@@ -1,6 +1,8 @@
 """Bouts on a device: thousands of robots walk courses without a word between the device and this computer.
 
     results = walk_bouts_on_device("nao-spark", bouts, noise=StartNoise())      # as `run_bouts`, on a GPU
+    together = BoutsTogether(3)                             # three searches, each in a thread, walk in one batch
+    results = together.walk("nao-spark", bouts, noise=StartNoise())             # waits for those of the other two
 
 Physics is `mujoco_warp` (`sim.warp_engine`), in 32-bit numbers. The walk, the course, the falls and the rewards are the
 functions of `learning.course_kernels` and `motion.walk.kernels` that run on the processor as well, compiled for the
@@ -10,12 +12,15 @@ any small change; what was learned here is judged on the processor in the end.
 
 A `DeviceCourse` is made once for a robot and a number of worlds: its arrays stay on the device, and ten cycles are
 recorded as a graph that all generations of a search repeat. Worlds walk bout after bout, so that a robot that fell
-makes room for the next one.
+makes room for the next one; there are as many worlds as keep all of them busy until the longest bout ends.
 """
 
 from __future__ import annotations
 
 import functools
+import heapq
+import math
+import threading
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,7 +40,7 @@ from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
 from nutmeg.sim.worlds import StateArrays, steps_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nutmeg.base.arrays import Floats, Indices
     from nutmeg.learning.course_kernels import Bouts, EngineArrays, Gaits, RobotTables, Starts
@@ -88,9 +93,75 @@ def walk_bouts_on_device(
     sets = tuple(bouts[0].walk.sets)
     if any(tuple(bout.walk.sets) != sets for bout in bouts):
         raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
-    worlds = min(-(-len(bouts) // _ROW_UNIT) * _ROW_UNIT, _MAX_WORLDS) if device == "gpu" else len(bouts)
+    worlds = worlds_for([bout.trajectory.seconds for bout in bouts]) if device == "gpu" else len(bouts)
     course = device_course(robot, actuation, device, worlds, sets)
     return course.walk(bouts, noise or StartNoise())
+
+
+class BoutsTogether:
+    """Walks the bouts of several searches in one batch, because those of one fill only a small part of a device.
+
+    Each search runs in a thread of its own and calls `walk`, which waits until every other search has called it as
+    well, or has left. What a search gets does not depend on the others.
+
+    Args:
+        searches: how many.
+        walk: what walks bouts, as `walk_bouts_on_device` does.
+    """
+
+    def __init__(self, searches: int, walk: Callable[..., BoutResults] = walk_bouts_on_device) -> None:
+        self._walk, self._searches = walk, searches
+        self._changed = threading.Condition()
+        self._waiting: list[_Asked] = []
+
+    def walk(
+        self, robot: str, bouts: Sequence[Bout], *, noise: StartNoise | None = None, actuation: str = "ideal"
+    ) -> BoutResults:
+        """Walks bouts; arguments as for `run_bouts`, the same for all searches but for the bouts."""
+        asked = _Asked(bouts, (robot, noise, actuation))
+        with self._changed:
+            self._waiting.append(asked)
+            self._walk_if_complete()
+            self._changed.wait_for(lambda: asked.answer is not None)
+        if isinstance(asked.answer, BaseException):
+            raise asked.answer
+        assert asked.answer is not None
+        return asked.answer
+
+    def leave(self) -> None:
+        """Says that one search is over: the others wait for it no longer."""
+        with self._changed:
+            self._searches -= 1
+            self._walk_if_complete()
+
+    def _walk_if_complete(self) -> None:
+        """Walks the bouts of all searches when the last one has asked; errors go to all of them."""
+        if not self._waiting or len(self._waiting) < self._searches:
+            return
+        waiting, self._waiting = self._waiting, []
+        try:
+            robot, noise, actuation = waiting[0].where
+            if any(one.where != waiting[0].where for one in waiting):
+                raise UsageError("searches that walk together have one robot, one actuation and one noise of starts.")
+            bouts = [bout for one in waiting for bout in one.bouts]
+            found = self._walk(robot, bouts, noise=noise, actuation=actuation)
+            ends = np.cumsum([len(one.bouts) for one in waiting]).tolist()
+            for one, end in zip(waiting, ends, strict=True):
+                one.answer = found.part(slice(end - len(one.bouts), end))
+        except BaseException as error:  # noqa: BLE001 (raised in every thread that waits)
+            for one in waiting:
+                one.answer = error
+        self._changed.notify_all()
+
+
+@dataclass(eq=False)
+class _Asked:
+    """Bouts that a search waits for."""
+
+    bouts: Sequence[Bout]
+    where: tuple[str, StartNoise | None, str]
+    """Robot, noise and actuation."""
+    answer: BoutResults | BaseException | None = None
 
 
 @functools.lru_cache(maxsize=2)
@@ -130,11 +201,11 @@ class DeviceCourse:
 
     def begin(self, bouts: Sequence[Bout], noise: StartNoise) -> int:
         """Puts bouts on the device; returns how many cycles they take at most."""
-        self._order = in_turn([bout.trajectory.seconds for bout in bouts], self.count)
+        self._order, following = queues([bout.trajectory.seconds for bout in bouts], self.count)
         bouts = [bouts[row] for row in self._order.tolist()]
         sets, course = self._walks(bouts), self._bouts(bouts)
         starts, swing = self._starts(bouts, noise)
-        course.whole[2] = swing
+        course.whole[2], course.whole[5] = swing, following
         latest = max(one.sensing_delay for bout in bouts for one in bout.walk.sets.values())
         shapes = sets.shape, course.table.shape, latest
         if shapes != self._shapes:
@@ -147,7 +218,7 @@ class DeviceCourse:
             for old, new in zip((gaits.sets, *old_course, *old_starts), (sets, *course, *starts), strict=True):
                 self._memory.refill(old, new)
         self.batch.forget_overflow()
-        return -(-len(bouts) // self.count) * (int(course.table["cycles"].sum(axis=1).max()) + 1)
+        return longest_queue(course.table["cycles"].sum(axis=1)[course.whole[0]] + 1, following, self.count)
 
     def some_cycles(self) -> None:
         """Some control cycles: the first time as they are, which compiles; then as a graph, where there are graphs."""
@@ -259,12 +330,12 @@ class DeviceCourse:
         trajectories = list({id(bout.trajectory): bout.trajectory for bout in bouts}.values())
         number = {id(one): row for row, one in enumerate(trajectories)}
         table, lengths = target_table(trajectories)
-        whole = np.zeros((5, len(bouts)), np.int64)
+        whole = np.zeros((6, len(bouts)), np.int64)
         whole[0] = [number[id(bout.trajectory)] for bout in bouts]
         whole[1] = [bout.walk.facing == "turn" for bout in bouts]
         shape = len(bouts), table.shape[1]
         progress = new_records(Progress, self.count)
-        present = np.arange(self.count) - self.count
+        present = np.full(self.count, -1)
         return Bouts(table, lengths, whole, np.zeros(shape), np.zeros(shape), progress, present)
 
     def _starts(self, bouts: Sequence[Bout], noise: StartNoise) -> tuple[Starts, Any]:
@@ -282,15 +353,38 @@ class DeviceCourse:
         return Starts(state.qpos, state.qvel, act, history, tilt), first < 0.5
 
 
-def in_turn(seconds: Sequence[float], count: int) -> Indices:
-    """The order of bouts in which `count` worlds, of which the n-th walks bout n, n + count, ..., end together.
+def worlds_for(seconds: Sequence[float]) -> int:
+    """How many worlds walk bouts of such lengths: more would only wait for the longest bout."""
+    busy = math.ceil(math.fsum(seconds) / max(seconds))
+    return min(-(-busy // _ROW_UNIT) * _ROW_UNIT, _MAX_WORLDS)
 
-    Long ones come first, and every second round goes the other way round: who had a long one gets a short one.
+
+def queues(seconds: Sequence[float], count: int) -> tuple[Indices, Indices]:
+    """Shares bouts out to `count` worlds so that all of them end at about the same time.
+
+    The longest bouts come first, and each goes to the world that has the least to do.
+
+    Returns:
+        The order of the bouts, (B,), in which world n begins with the n-th, and the place in that order of the bout
+        that follows each in its world, B for none, (B,).
     """
     order = np.argsort(-np.asarray(seconds), kind="stable")
-    for start in range(count, len(order) - count + 1, 2 * count):
-        order[start : start + count] = order[start : start + count][::-1]
-    return order
+    following = np.full(len(order), len(order))
+    loads = [(seconds[bout], place) for place, bout in enumerate(order[:count].tolist())]
+    heapq.heapify(loads)
+    for place, bout in enumerate(order[count:].tolist(), start=count):
+        load, last = loads[0]
+        following[last] = place
+        heapq.heapreplace(loads, (load + seconds[bout], place))
+    return order, following
+
+
+def longest_queue(cycles: Indices, following: Indices, count: int) -> int:
+    """Cycles that the busiest of `count` worlds takes for bouts of so many cycles each, (B,), in `queues`."""
+    until = np.append(cycles, 0)
+    for place in range(len(cycles) - 1, -1, -1):  # what follows a bout stands behind it
+        until[place] += until[following[place]]
+    return int(until[:count].max())
 
 
 @dataclass(frozen=True)

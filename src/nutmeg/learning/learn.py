@@ -5,6 +5,10 @@
     learned.walk                        # the mean of the distribution, not the luckiest candidate
     learned.fitness, learned.fitness_before
 
+Several searches on a GPU walk in one batch, which a single one would fill to a small part only:
+
+    learn_together([LearnSettings(task="static-rewards", device="gpu", seed=seed) for seed in (1, 2, 3)], folders)
+
 The weights of a generation follow from the rewards of the generations before it (equations 5 to 7). So they are not
 stored but computed again when a run is resumed: `parts.jsonl` has the rewards of every candidate part by part, and
 `search.jsonl` the values that the search saw. A resumed run ends with the same numbers.
@@ -23,11 +27,13 @@ What is learned is a file for `nutmeg learn`, or `LearnSettings` in Python:
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -35,7 +41,7 @@ from numpy.random import SeedSequence
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.journal import append_lines, finite, read_lines
 from nutmeg.base.settings import above, at_least, bounds_of, check_bounds, read, read_toml
-from nutmeg.learning.courses import AS_BUILT, DIRECTIONS, BodyVariant, StartNoise
+from nutmeg.learning.courses import AS_BUILT, DIRECTIONS, BodyVariant, StartNoise, run_bouts
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
 from nutmeg.model.identified import read_body
@@ -43,7 +49,7 @@ from nutmeg.model.scene import Placement
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
 from nutmeg.motion.walk.settings import EXTENDED_PARAMETERS, PAPER_PARAMETERS, PendulumWalkSettings
-from nutmeg.search.evaluation import Evaluation, Evaluator, Failure, Function, Progress
+from nutmeg.search.evaluation import Evaluation, Evaluator, Failure, Function, InThisThread, Progress
 from nutmeg.search.run import Budget, Generation, SearchResult, minimise
 from nutmeg.search.searchers import CmaEs, CmaEsSettings
 from nutmeg.search.space import Dimension, Space
@@ -352,6 +358,56 @@ class WalkLearning:
             history=(*before.history, *([before.command] if before.command else [])),
         )
         return dataclasses.replace(self.trials.walk_of(mean), name=chosen.name or chosen.task, origin=origin)
+
+
+def learn_together(
+    searches: Sequence[LearnSettings],
+    folders: Sequence[Path],
+    *,
+    on_generation: Callable[[int, LearnGeneration], None] | None = None,
+    on_walk: Callable[[int, WalkParameters], object] | None = None,
+    commands: Sequence[str] = (),
+) -> list[LearnedWalk]:
+    """Runs several searches at once, generation by generation, and walks the bouts of all in one batch.
+
+    Args:
+        searches: what is learned; all with the same robot, actuation, noise of starts and sets of parameters.
+        folders: where each search is saved, and goes on from.
+        on_generation: called as in `WalkLearning.run`, with the number of the search before the generation; never by
+            two searches at the same time.
+        on_walk: called likewise.
+        commands: what is noted as the origin of each walk.
+    """
+    from nutmeg.learning.device_bouts import BoutsTogether, walk_bouts_on_device
+
+    on_gpu = searches[0].device == "gpu"
+    together = BoutsTogether(len(searches), walk_bouts_on_device if on_gpu else run_bouts)
+    one_at_a_time = threading.Lock()
+
+    def locked(call: Callable[..., object] | None, number: int) -> Callable[[Any], None]:
+        def inner(value: Any) -> None:  # noqa: ANN401 (a generation or a walk)
+            if call is not None:
+                with one_at_a_time:
+                    call(number, value)
+
+        return inner
+
+    def run(number: int) -> LearnedWalk:
+        try:
+            learning = WalkLearning(searches[number])
+            learning.trials = dataclasses.replace(learning.trials, walk_bouts=together.walk)
+            return learning.run(
+                InThisThread(),
+                folder=folders[number],
+                on_generation=locked(on_generation, number),
+                on_walk=locked(on_walk, number),
+                command=commands[number] if commands else "",
+            )
+        finally:
+            together.leave()
+
+    with concurrent.futures.ThreadPoolExecutor(len(searches), thread_name_prefix="search") as pool:
+        return list(pool.map(run, range(len(searches))))
 
 
 class PartsLog:

@@ -21,7 +21,7 @@ Each candidate walks every trajectory from several noisy starts; its worth is th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -266,6 +266,8 @@ class WalkTrials:
     device: Literal["cpu", "gpu"] = "cpu"
     bodies: tuple[BodyVariant, ...] = (AS_BUILT,)
     """The bodies with which every candidate walks, start by start."""
+    walk_bouts: Callable[..., BoutResults] | None = field(default=None, compare=False)
+    """What walks the bouts, as `run_bouts` does; None for that of the device."""
 
     def __post_init__(self) -> None:
         if self.bodies != (AS_BUILT,) and (self.device == "gpu" or not self.task.course):
@@ -319,11 +321,12 @@ class WalkTrials:
         return np.array([self._judged(course, one) for one in by_walk]) / tries
 
     def _walked(self, bouts: Sequence[Bout]) -> BoutResults:
-        if self.device == "gpu":
+        walk = self.walk_bouts or run_bouts
+        if self.device == "gpu" and self.walk_bouts is None:
             from nutmeg.learning.device_bouts import walk_bouts_on_device
 
-            return walk_bouts_on_device(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
-        return run_bouts(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
+            walk = walk_bouts_on_device
+        return walk(self.robot, bouts, noise=self.task.noise, actuation=self.actuation)
 
     def _judged(self, course: Course, results: BoutResults) -> list[float]:
         """The parts of one walk, summed over its starts."""

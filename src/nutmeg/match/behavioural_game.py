@@ -15,16 +15,18 @@ view k + 1. The same seed and the same requests give the same match, to the last
 from __future__ import annotations
 
 import math
+from collections import deque
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
-from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, View, abilities_of
+from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, Told, View, abilities_of, checked_structure
 from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
 from nutmeg.match.players.tracking.filters import arrives
 from nutmeg.match.players.tracking.records import belief_of
@@ -46,7 +48,7 @@ from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nutmeg.base.arrays import Bools
     from nutmeg.match.players.belief import Belief
@@ -151,6 +153,8 @@ class BehaviourGame(BaseGame):
         self.senses = SymbolicSenses(self.eyes, self.world)
         self._wishes: Bools | None = None
         self._said: dict[int, str] = {}
+        self._told: dict[int, dict[str, Any]] = {}
+        self._posted: deque[_Post] = deque()
         self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
 
     # ---- players
@@ -209,19 +213,34 @@ class BehaviourGame(BaseGame):
         self.world.step()
         self._judge(self.world.facts(_MATCH, wants_pass=self._wishes))
         self.senses.update(_ALL_MATCHES)
-        heard = deliver(
-            self._said, self.world.state, _MATCH, loss=self.eyes.voices.loss, time=self.state.time, teams=self.teams
-        )
-        views = {slot: self._view(slot, heard.get(slot, ())) for slot in np.flatnonzero(self.present).tolist()}
+        heard, told = self._delivered()
+        views = {
+            slot: self._view(slot, heard.get(slot, ()), told.get(slot, ()))
+            for slot in np.flatnonzero(self.present).tolist()
+        }
         self._new.clear()
         self._sample()
         return views
+
+    def _delivered(self) -> tuple[dict[int, tuple[Heard, ...]], dict[int, tuple[Told, ...]]]:
+        """Posts what was said and told in this cycle; returns what arrives now, by slot of the listener."""
+        voices, state = self.eyes.voices, self.world.state
+        due = self.cycles + round(voices.delay * CYCLES_PER_SECOND)
+        self._posted.append(_Post(due, self.state.time, self.time, dict(self._said), dict(self._told)))
+        heard: dict[int, tuple[Heard, ...]] = {}
+        told: dict[int, tuple[Told, ...]] = {}
+        while self._posted and self._posted[0].due <= self.cycles:
+            post = self._posted.popleft()
+            heard |= deliver(post.said, state, _MATCH, loss=voices.loss, time=post.game_time, teams=self.teams)
+            told |= deliver_structures(post.told, state, _MATCH, loss=voices.loss, time=post.time)
+        return heard, told
 
     def _order(self, actions: Mapping[int, Request]) -> None:
         """Passes requests on to the world; a player without an answer goes on with what it did."""
         state, orders = self.world.state, self.world.orders
         held, self._wishes = penalised(self.state).reshape(SLOTS), None
         self._said.clear()
+        self._told.clear()
         for slot, request in actions.items():
             if not self.present[slot]:
                 continue
@@ -231,12 +250,14 @@ class BehaviourGame(BaseGame):
             order_from(request, orders, match=_MATCH, slot=slot, lying=state.posture[_MATCH, slot] == Posture.LYING)
             if request.say is not None:
                 self._said[slot] = request.say
+            if request.tell is not None:
+                self._told[slot] = checked_structure(request.tell)
             if request.wants_pass:
                 self._wishes = np.zeros(SLOTS, bool) if self._wishes is None else self._wishes
                 self._wishes[slot] = True
         orders.legs[_MATCH, held] = Legs.STAND
 
-    def _view(self, slot: int, heard: tuple[Heard, ...]) -> View:
+    def _view(self, slot: int, heard: tuple[Heard, ...], told: tuple[Told, ...]) -> View:
         """The view of a player."""
         state, (side, number) = self.world.state, side_and_number(slot)
         view: GameView = self.view
@@ -263,6 +284,7 @@ class BehaviourGame(BaseGame):
             see=seen_later(self.senses.sightings, _MATCH, slot),
             sonar=(sonar_left, sonar_right),
             heard=heard,
+            told=told,
             believe=believe,
             belief_record=record,
             shares_beliefs=True,
@@ -371,28 +393,63 @@ def deliver(
         time: game time, s.
         teams: names of left and right.
     """
-    if not said:
-        return {}
     for message in said.values():
         checked_message(message)
+    return {
+        listener: tuple(
+            Heard(
+                team=teams[side_of_slot(listener)],
+                time=time,
+                direction=_direction(state, match, listener, speaker),
+                message=said[speaker],
+            )
+            for speaker in speakers
+        )
+        for listener, speakers in _reached(said, state, match, loss)
+    }
+
+
+def deliver_structures(
+    told: Mapping[int, dict[str, Any]], state: MatchesState, match: int, *, loss: float, time: float
+) -> dict[int, tuple[Told, ...]]:
+    """The structures that players are told of those of a cycle, by slot of the listener; arguments as of `deliver`.
+
+    A player gets a copy of its own. What reaches it is drawn as for messages: who hears a team-mate is also told.
+    """
+    return {
+        listener: tuple(
+            Told(number=side_and_number(speaker)[1], time=time, content=deepcopy(told[speaker])) for speaker in speakers
+        )
+        for listener, speakers in _reached(told, state, match, loss)
+    }
+
+
+def _reached(speakers: Iterable[int], state: MatchesState, match: int, loss: float) -> Iterator[tuple[int, list[int]]]:
+    """Listeners with the team-mates, by slot, whose words of this cycle reach them; who hears nobody is left out."""
     seed, cycle, present = state.seed[match], int(state.cycle[match]), state.present[match]
-    heard: dict[int, tuple[Heard, ...]] = {}
-    for listener in np.flatnonzero(present).tolist():
-        side = side_of_slot(listener)
-        speakers = [
+    said = [speaker for speaker in sorted(speakers) if present[speaker]]
+    for listener in np.flatnonzero(present).tolist() if said else ():
+        reached = [
             speaker
-            for speaker in sorted(said)
+            for speaker in said
             if speaker != listener
-            and present[speaker]
-            and side_of_slot(speaker) is side
+            and side_of_slot(speaker) is side_of_slot(listener)
             and arrives(seed, cycle, speaker, listener, loss)
         ]
-        if speakers:
-            heard[listener] = tuple(
-                Heard(team=teams[side], time=time, direction=_direction(state, match, listener, k), message=said[k])
-                for k in speakers
-            )
-    return heard
+        if reached:
+            yield listener, reached
+
+
+@dataclass(frozen=True)
+class _Post:
+    """What was said and told in a cycle, on its way."""
+
+    due: int
+    """The cycle in which it arrives."""
+    game_time: float
+    time: float
+    said: dict[int, str]
+    told: dict[int, dict[str, Any]]
 
 
 def _direction(state: MatchesState, match: int, listener: int, speaker: int) -> float:

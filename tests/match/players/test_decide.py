@@ -92,6 +92,7 @@ NONSENSE = (
     Request(look=Look(yaw=math.inf)),
     Request(look=(0.0, 0.0)),  # type: ignore[arg-type]
     Request(say="two words"),
+    Request(tell={"plan": 1}),  # where the league carries no structures
     Request(beam=(math.nan, 0.0, 0.0)),
 )
 

@@ -15,12 +15,14 @@ from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.inertial import TiltEstimator
 from nutmeg.motion.walk.kernels import (
     exchanged,
+    exchanged_as_printed,
     half_k,
     swayed,
 )
 from nutmeg.motion.walk.settings import (
     EXTENDED_PARAMETERS,
     PAPER_PARAMETERS,
+    PRINTED_EQUATIONS,
     PendulumWalkSettings,
     walk_records,
 )
@@ -54,6 +56,20 @@ def test_the_feet_never_jump_not_even_when_support_changes(wanted: Array) -> Non
     feet = walked(wanted, cycles=8000)[10:]
     speed = np.abs(np.diff(feet, axis=0)).max() / FINE
     assert speed < 2.5  # m/s: a jump of a millimetre would be 10
+
+
+@pytest.mark.parametrize(
+    ("equation", "wanted"),
+    [("exchange", (0, 0, 0)), ("lift", (0, 0, 0)), ("side", (0, 0.1, 0)), ("ahead", (0.1, 0, 0))],
+)
+def test_with_equations_as_they_are_printed_the_feet_jump(equation: str, wanted: Array) -> None:
+    feet = walked(wanted, cycles=8000, as_printed=float(PRINTED_EQUATIONS[equation]))[10:]
+    assert np.abs(np.diff(feet, axis=0)).max() > 1e-3  # m, in a ten thousandth of a second
+
+
+def test_the_printed_exchange_never_leaves_its_first_phase() -> None:
+    for height in (0.2, 0.34, 0.45):
+        assert exchanged_as_printed(half_k(height), 0.5) == (-0.5, 0.5)
 
 
 @pytest.mark.parametrize("wanted", [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)])

@@ -370,7 +370,7 @@ def _fall(tracks: Tracks, name: str, row: int) -> _Fall:
     lean = wrap_angle_exactly(float(track.lean[min(row + 2, max(end - 1, row))] - before))
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
     time, turned = math.nan, math.nan
-    if end > 0 and track.playing[row : end + 1].all():
+    if end > 0 and (track.playing & track.present)[row : end + 1].all():
         time = float(tracks.times[end] - tracks.times[row]) - 0.5 * BEHAVIOURAL_CYCLE
         turned = wrap_angle_exactly(float(track.heading[end] - before))
     time = time if time < _MAX_LYING_TIME else math.nan

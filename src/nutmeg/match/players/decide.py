@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import json
 import math
 import signal
 import threading
@@ -41,7 +42,18 @@ from numpy.typing import NDArray
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.players.belief import Belief
-from nutmeg.match.players.request import Dive, Foot, GetUp, Kick, KickKind, Look, Request, Stand, Walk
+from nutmeg.match.players.request import (
+    MAX_TOLD_BYTES,
+    Dive,
+    Foot,
+    GetUp,
+    Kick,
+    KickKind,
+    Look,
+    Request,
+    Stand,
+    Walk,
+)
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.hearing import checked_message
 from nutmeg.match.worlds.physical.percept import GameView, Heard
@@ -296,8 +308,6 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
 Point = tuple[float, float]
 Image = NDArray[np.uint8]
 
-DECISION_INTERVAL = 0.1
-"""From one decision to the next [s]."""
 MAX_DECISION_TIME = 2.0
 """A decision for which a player computes longer is given up [s]."""
 _MIN_DECISION_TIME = 0.05
@@ -349,6 +359,18 @@ class Seen:
     marks: tuple[SeenMark, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A structure that a team-mate told (`Request.tell`)."""
+
+    number: int
+    """Who told it."""
+    time: float
+    """Time of the world at which it was told, s."""
+    content: Mapping[str, Any]
+    """A copy of what was told."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class View:
     """All that a player is told when it decides."""
@@ -379,6 +401,8 @@ class View:
     """How far away something is ahead to the left and to the right, m; infinite if nothing is. None without sonar."""
     heard: tuple[Heard, ...] = ()
     """What others said since the last decision."""
+    told: tuple[Told, ...] | None = None
+    """Structures that team-mates told; None where the league carries none."""
     believe: Callable[[], Belief] = field(repr=False)
     """Makes what `belief` gives, when it is asked for."""
     belief_record: Records[BeliefRecord] | None = field(default=None, repr=False)
@@ -471,7 +495,7 @@ class Mind:
         self.memory.number = self.number = view.number
         try:
             with time_limit(self._patience):
-                request = _checked_request(self.decide(view, self.memory))
+                request = _checked_request(self.decide(view, self.memory), tells=view.told is not None)
             self._patience = self.longest
         except KeyboardInterrupt:
             raise
@@ -492,8 +516,8 @@ class Mind:
         return Request(legs=Stand(), look=look, intent="lost its turn")
 
 
-def _checked_request(request: Request) -> Request:
-    """A request, if a body can do something with it."""
+def _checked_request(request: Request, *, tells: bool) -> Request:
+    """A request, if a body can do something with it; `tells` says whether the world carries structures."""
     if not isinstance(request, Request):
         raise UsageError(f"decide answered {request!r:.80}; it must answer a Request.")
     _check_legs(request)
@@ -502,9 +526,25 @@ def _checked_request(request: Request) -> Request:
     _check_finite("look", request.look)
     if request.say is not None:
         checked_message(request.say)
+    if request.tell is not None:
+        if not tells:
+            raise UsageError("the league carries no structures: `say` 20 characters instead of `tell`.")
+        checked_structure(request.tell)
     if request.beam is not None and not (len(request.beam) == 3 and all(map(math.isfinite, request.beam))):
         raise UsageError(f"beam is {request.beam}; it must be three finite numbers.")
     return request
+
+
+def checked_structure(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of what a player tells, if it is made of plain values and short enough."""
+    try:
+        text = json.dumps(dict(content), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{content!r:.80} cannot be told: {error}. Tell plain numbers, texts and lists.") from None
+    if len(text) > MAX_TOLD_BYTES:
+        raise UsageError(f"{len(text)} bytes cannot be told at once; at most {MAX_TOLD_BYTES} are carried.")
+    copy: dict[str, Any] = json.loads(text)
+    return copy
 
 
 def _check_legs(request: Request) -> None:

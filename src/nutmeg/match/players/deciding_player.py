@@ -28,7 +28,6 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.match.players.decide import (
-    DECISION_INTERVAL,
     MAX_DECISION_TIME,
     Abilities,
     KickAbility,
@@ -42,7 +41,7 @@ from nutmeg.match.players.decide import (
 from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
 from nutmeg.match.players.limbs import LEG_TYPES, Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
-from nutmeg.match.players.request import Request
+from nutmeg.match.players.request import DECISION_INTERVAL, Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.players.tracking.league_sight import head_frame, spot

@@ -1,7 +1,8 @@
 """What a player wants its body to do: the words between deciding and moving.
 
     Request(legs=Walk(ahead=0.4, left=0.0, turn=0.2), look=Look(yaw=0.3, pitch=-0.2), say="...")
-    Request(legs=Kick(ball=(0.17, 0.05), foot="left", strength=0.5))
+    Request(legs=Walk.by(0.02, 0.0, 0.1))                   # a displacement until the next decision
+    Request(legs=Kick(ball=(0.17, 0.05), foot="left", strength=0.5), tell={"plan": "kick", "to": [3.0, 0.5]})
     Request()                                               # stand and look ahead
 
 They are the same in every world that Nutmeg plays in: a body that has joints carries them out with motors, one that
@@ -10,12 +11,17 @@ has none by moving along. Velocities are in the body's frame, ahead and to the l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 KickKind = Literal["straight", "left", "right", "pass"]
 """Ahead as far as possible, to the side with the inside of a foot, or ahead with less strength."""
 Foot = Literal["left", "right"]
+DECISION_INTERVAL = 0.1
+"""Between two decisions of a `decide` [s]."""
+MAX_TOLD_BYTES = 1024
+"""The longest structure that players tell each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,20 @@ class Walk:
     """To the left, rad/s."""
     set: Literal["walk", "sprint", "positioning"] = "walk"
     """Which of the walk's sets of parameters, if it has it."""
+
+    @classmethod
+    def by(
+        cls, ahead: float = 0.0, left: float = 0.0, turn: float = 0.0, *, seconds: float = DECISION_INTERVAL
+    ) -> Walk:
+        """The walk that goes a displacement in a time, by default until the next decision: NaOISIS's (dx, dy, dtheta).
+
+        Args:
+            ahead: how far ahead, m.
+            left: how far to the left, m.
+            turn: how far to turn to the left, rad.
+            seconds: in which time; what the walk cannot do in it is cut, as any wish.
+        """
+        return cls(ahead=ahead / seconds, left=left / seconds, turn=turn / seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +105,9 @@ class Request:
     look: Look = field(default_factory=Look)
     say: str | None = None
     """At most 20 characters."""
+    tell: Mapping[str, Any] | None = None
+    """A structure of plain values for the team-mates, at most `MAX_TOLD_BYTES` as JSON. The behavioural world carries
+    it (`View.told`); the simulation leagues do not."""
     beam: tuple[float, float, float] | None = None
     """x and y [m] and heading [degrees], where the rules allow it."""
     wants_pass: bool = False

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.match.players.decide import DECISION_INTERVAL
 from nutmeg.match.players.deciding_player import league_abilities
-from nutmeg.match.players.request import Look, Request, Stand, Walk
+from nutmeg.match.players.request import DECISION_INTERVAL, Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.ball_play import AIMS_AT_GOAL
 from nutmeg.match.players.tactics.decisions import Skill, use_skill
 from nutmeg.match.players.tactics.records import Phase, ground_of

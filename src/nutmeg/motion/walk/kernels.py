@@ -1,7 +1,8 @@
 """A cycle of the pendulum walk, compiled: section 3 of MacAlpine and others (2012), sensing, and motor commands.
 
 The paper does not number its equations; here they have the numbers S1 to S17 in its order. Misprints are corrected,
-and the function says so. Lengths are in metres (k = sqrt(9.80665 / z_torso); the paper has 9806.65 with millimetres).
+and the function says so; `as_printed` of a walk takes them as they are. Lengths are in metres (k = sqrt(9.80665 /
+z_torso); the paper has 9806.65 with millimetres).
 
 | no.      | what                                       | where                                |
 |----------|--------------------------------------------|--------------------------------------|
@@ -35,7 +36,7 @@ import numpy as np
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.motion.legs.nao_kernels import sole_position, solve_leg
-from nutmeg.motion.walk.settings import EXCHANGE_COSH, FOOT_TURN_RATIO
+from nutmeg.motion.walk.settings import EXCHANGE_COSH, FOOT_TURN_RATIO, PRINTED_EQUATIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 _FALLBACK_PHASE = -0.5
 """phi_start when the exchange has no solution."""
+PRINTED_EXCHANGE, PRINTED_LIFT, PRINTED_SIDE, PRINTED_AHEAD, PRINTED_STABILITY = PRINTED_EQUATIONS.values()
+"""Numbers of the equations that `as_printed` chooses."""
 _LOGISTIC_END = 1 / (1 + math.exp(5.0))
 """The logistic curve at five units below its middle."""
 HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
@@ -108,6 +111,21 @@ def exchanged(half: float, phi_end: float) -> tuple[float, float]:
 
 
 @kernel
+def exchanged_as_printed(half: float, phi_end: float) -> tuple[float, float]:
+    """S5 to S7 as they are printed: alpha = 6 - cosh(k - 0.5 phi_end), phi_start = acosh(alpha) / K."""
+    alpha = 2 * EXCHANGE_COSH - math.cosh(2 * half - 0.5 * phi_end)
+    start = math.acosh(alpha) / half if alpha >= 1.0 else _FALLBACK_PHASE
+    return start, (phi_end - start) / 2
+
+
+@kernel
+def is_printed(p: PendulumWalkSettings, equation: int) -> bool:
+    """Whether a robot walks by one of `PRINTED_EQUATIONS`, by its number."""
+    chosen: bool = int(p.as_printed) & equation != 0
+    return chosen
+
+
+@kernel
 def lifted_share(t: float, f_g: float) -> float:
     """S8: z_frac = (1 - cos(2 pi (t - f_g) / f_a)) / 2 from t = f_g on, f_a = 1 - f_g, and 0 before."""
     aloft = max(t - f_g, 0.0) / max(1 - f_g, 1e-9)
@@ -147,6 +165,14 @@ def swung_share(t: float, f_s: float) -> float:
 
 
 @kernel
+def swung_share_as_printed(t: float, f_s: float) -> float:
+    """S12 and S13 as they are printed: -0.5 + s after f_s, with s = sigmoid(10 (u - 0.5)) as it is."""
+    if t < f_s:
+        return -0.5 - (t - f_s)
+    return 1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - 0.5
+
+
+@kernel
 def advance(p: PendulumWalkSettings, s: WalkState, wanted: Floats, period: float) -> None:
     """A cycle of a robot's step sizes and phase towards wanted velocities: ahead, to the left, turn, (3,)."""
     step_time = (s.phi_end - s.phi_start) * p.phi_length
@@ -158,7 +184,10 @@ def advance(p: PendulumWalkSettings, s: WalkState, wanted: Floats, period: float
         # The time that the step was too long counts for the next one, so that the rhythm does not depend on the
         # length of a cycle.
         late = s.phi - s.phi_end
-        s.phi_start, s.phi_end = exchanged(s.half_k, s.phi_end)
+        if is_printed(p, PRINTED_EXCHANGE):
+            s.phi_start, s.phi_end = exchanged_as_printed(s.half_k, s.phi_end)
+        else:
+            s.phi_start, s.phi_end = exchanged(s.half_k, s.phi_end)
         s.phi = s.phi_start + late
         s.swing = 1 - s.swing
 
@@ -189,25 +218,32 @@ def place(p: PendulumWalkSettings, s: WalkState) -> None:
     step_x, step_y, turn = s.step[0] * s.stability, s.step[1] * s.stability, s.step[2] * s.stability
     # S13, S14: ahead; the stance foot moves back evenly, and both are offset.
     ahead = p.x_offset + p.com_x - step_x * p.x_factor
-    feet[swing, 0] = step_x * swung_share(t, p.f_s) + ahead
+    swung_ahead = swung_share_as_printed(t, p.f_s) if is_printed(p, PRINTED_AHEAD) else swung_share(t, p.f_s)
+    feet[swing, 0] = step_x * swung_ahead + ahead
     feet[stance, 0] = step_x * (0.5 - (t - p.f_s)) + ahead
     # S11, S15: aside and in a turn both feet spread while the leading one swings, and close while the other does
     # (as printed, with the stance foot alone, the robot falls). `side_split` shifts a side step to the leading foot.
     moved = moved_share(moving_share(t, p.f_s))
+    side_moved = moved
+    if is_printed(p, PRINTED_SIDE) and t >= p.f_s:
+        side_moved = 1 - moved
     left = swing == 0
     leads, opens = (step_y > 0) == left, (turn > 0) == left
     s.groin = abs(turn) * (moved if opens else 1 - moved)
-    wider = abs(step_y) * (moved if leads else 1 - moved) + s.groin * p.turn_sep / 2
-    swung = wider * 2 * (p.side_split if leads else 1 - p.side_split)
+    wider = abs(step_y) * (side_moved if leads else 1 - side_moved) + s.groin * p.turn_sep / 2
+    whole, swung = 2 * wider, wider * 2 * (p.side_split if leads else 1 - p.side_split)
+    if is_printed(p, PRINTED_SIDE):
+        whole, swung = wider, 0.0
     y_stance = swayed(s.half_k, s.phi, p.y_sep, p.y_shift)
     feet[swing, 1] = p.y_sep - y_stance + swung
-    feet[stance, 1] = y_stance + 2 * wider - swung
+    feet[stance, 1] = y_stance + whole - swung
     feet[1, 1] *= -1
     feet[0, 1] += p.com_y
     feet[1, 1] += p.com_y
     # S9: z_stance = z_torso, z_swing = z_torso - z_step z_frac, downward.
     height = max(p.z_step + p.lift_x * abs(step_x) + p.lift_y * abs(step_y), 0.0)
-    s.lifted[swing], s.lifted[stance] = lifted_share(t, p.f_g), 0.0
+    early = is_printed(p, PRINTED_LIFT) and t > 1 - p.f_g
+    s.lifted[swing], s.lifted[stance] = 0.0 if early else lifted_share(t, p.f_g), 0.0
     feet[swing, 2] = height * s.lifted[swing] - p.z_torso
     feet[stance, 2] = -p.support_push * math.sin(math.pi * t) - p.z_torso
 
@@ -243,7 +279,7 @@ def begin_walk(p: PendulumWalkSettings, s: WalkState) -> None:
     for i in range(3):
         s.step[i] = 0.0
     s.swing, s.stability = 0, 1.0
-    s.phi_end = math.acosh(EXCHANGE_COSH) / s.half_k
+    s.phi_end = -_FALLBACK_PHASE if is_printed(p, PRINTED_EXCHANGE) else math.acosh(EXCHANGE_COSH) / s.half_k
     s.phi_start = s.phi = -s.phi_end
     place(p, s)
 
@@ -355,6 +391,8 @@ def estimate_stability(
     then = (cycle - s.delay) % size
     error = max(abs(x * -0.5 - expected[then, 0]), abs(y * -0.5 - expected[then, 1]))
     s.stability = min(max((p.err_max - error) / (p.err_max - p.err_norm), 0.0), 1.0)
+    if is_printed(p, PRINTED_STABILITY):
+        s.stability = 1 - s.stability
 
 
 @kernel

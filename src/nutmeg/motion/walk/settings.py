@@ -122,11 +122,25 @@ class PendulumWalkSettings:
     """Velocity drives: share of a joint's error that is made up for in a cycle."""
     joint_smoothing: Annotated[float, Bounds(0.0, 0.9)] = 0.0
     """Share of the former cycle in the joints' targets."""
+    as_printed: Annotated[float, Bounds(0, 31)] = 0.0
+    """Which equations are as the paper prints them and not as they were mended: a sum of `PRINTED_EQUATIONS`."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
         if self.err_max <= self.err_norm:
             raise ValueError(f"err_max is {self.err_max:g}; it must be above err_norm, {self.err_norm:g}.")
+
+
+PRINTED_EQUATIONS = {"exchange": 1, "lift": 2, "side": 4, "ahead": 8, "stability": 16}
+"""Numbers of the equations that were mended, for `PendulumWalkSettings.as_printed`:
+
+- exchange: alpha = 6 - cosh(k - 0.5 phi), phi_start = acosh(alpha) / (k / 2), beginning with -0.5 and 0.5. The printed
+  alpha is below 1 for all torsos of a Nao's height, so that phi_start stays -0.5 and the sway jumps at each exchange.
+- lift: the foot is up from f_g to f_a, not to f_g + f_a = 1, and comes down at once.
+- side: 0.5 (1 + cos(pi u)), which begins with a jump, and for the stance foot alone.
+- ahead: -0.5 + s, which ends f_s of a step short of where the stance foot begins.
+- stability: steps are scaled by (err - err_norm) / (err_max - err_norm), so that a robot that is stable stands.
+"""
 
 
 PAPER_PARAMETERS = (

@@ -146,10 +146,13 @@ class SonarSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class VoicesSettings:
-    """How messages between team-mates get lost."""
+    """How messages between team-mates get lost and how long they take."""
 
     loss: Share
     """Probability that a message does not reach a team-mate."""
+    delay: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.0
+    """How long a message takes, rounded to decision cycles. Beliefs that the world shares between team-mates by itself
+    have no delay."""
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -1,0 +1,380 @@
+"""Section 6 of MacAlpine and others (2012) by the paper's own procedure: four agents, several learning runs each.
+
+    answer = run(Path("runs/walk-learning"), Settings(threads=2))
+    answer["agents"]["StaticRewards"]["speeds"]["sideways"]     # mean and standard deviation over learning runs
+    learn_agents(Path("runs/learning"), device="gpu")           # learns all of them anew; the same call goes on
+
+The procedure is the printed one: the fourteen starred parameters, no feedback from the gyro, the whole course
+goToTarget once for each candidate, losses weighed 7 / 124.1, CMA-ES with 150 candidates, from the walk `initial`,
+nothing by hand, and the mean of the last generation as the result. It has 200 generations in the paper; the files say
+how many were run here. All searches have walked together on a GPU (`learning.learn.learn_together`), where contacts are
+MuJoCo's own; the walks are measured on the processor with the contacts of the league's engine.
+
+Files of one learning run each are in `data/walk_learning`, with the history of all in `history.json`: for every
+generation the fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best
+fitness) and figure 5 (weights). Speeds are measured over ten seconds from standing, from 100 starts that no search has
+seen. Intervals are over learning runs, which is what the paper's claims are about.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nutmeg.base.errors import UsageError
+from nutmeg.base.journal import each_seed, write_json
+from nutmeg.experiments.experiment import (
+    Claim,
+    Estimate,
+    ExperimentSettings,
+    Progress,
+    ResultTable,
+    claim_notes,
+    goals_of,
+    silent,
+    text,
+)
+from nutmeg.experiments.walk_table2 import SPEED_TOLERANCE
+from nutmeg.learning.agents import AGENTS
+from nutmeg.learning.courses import DIRECTIONS
+from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together
+from nutmeg.learning.measure import walk_speeds
+from nutmeg.motion.walk.files import WalkParameters, read_walk, write_walk
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from nutmeg.base.arrays import Floats
+
+DATA = Path(__file__).parent / "data" / "walk_learning"
+"""The walks that were learned for this experiment."""
+HISTORY_FILE = "history.json"
+LEARNED = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards", "FaceForward")
+"""The agents of section 6; their walks are named after their tasks."""
+POPULATION, GENERATIONS, RUNS = 150, 200, 3
+"""Candidates and generations as in the paper, and learning runs of each agent."""
+STARTS = 100
+"""Starts from which each walk is measured; few with --quick."""
+START_SEED = 1001
+"""Seed of these starts, which no search has used."""
+COLOURS = {
+    "StaticRewards": "#1f6feb",
+    "DynamicRewards": "#d1242f",
+    "DynamicAvgRewards": "#bf8700",
+    "FaceForward": "#1a7f37",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ExperimentSettings):
+    """Options; quick means two starts instead of 100."""
+
+    seed: int = START_SEED
+    """Seed of the starts."""
+    walks: Path | None = None
+    """A folder with other learning runs (as `learn_agents` writes them) than those that come with Nutmeg."""
+    device: Literal["cpu", "gpu"] | None = None
+    """Learn all agents anew on this device before they are measured: about an hour of a large GPU; on a processor,
+    more than a day for each run."""
+    starts: int | None = None
+    """Other numbers of starts than those of the quick and the full version."""
+
+
+def learn_agents(
+    folder: Path,
+    *,
+    device: Literal["cpu", "gpu"],
+    agents: Sequence[str] = LEARNED,
+    size: tuple[int, int, int] = (POPULATION, GENERATIONS, RUNS),
+    say: Progress = silent,
+) -> None:
+    """Learns agents by the paper's procedure, all runs at once; `folder` gets a walk of each run and the history.
+
+    Args:
+        folder: searches are saved below it generation by generation, and go on from there.
+        device: where candidates walk.
+        agents: which.
+        size: candidates of a generation, generations, and learning runs of each agent.
+        say: told of every generation.
+    """
+    population, generations, runs = size
+    tasks = [AGENTS[name].walk for name in agents]
+    searches = [
+        LearnSettings(
+            task=task, device=device, population=population, generations=generations, starts=1, seed=seed, name=task
+        )
+        for task in tasks
+        for seed in range(1, runs + 1)
+    ]
+    names = [f"{one.task}-{one.seed}" for one in searches]
+    history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+
+    def note(number: int, generation: LearnGeneration) -> None:
+        history[names[number]].append(asdict(generation))
+        say(f"{names[number]}, generation {generation.number + 1}: fitness {generation.best:.2f}")
+
+    learned = learn_together(
+        searches, [folder / "searches" / name for name in names], on_generation=note, commands=_commands(searches)
+    )
+    for name, one in zip(names, learned, strict=True):
+        write_walk(folder / f"{name}.toml", one.walk)
+    write_json(folder / HISTORY_FILE, compact(history))
+
+
+def _commands(searches: Sequence[LearnSettings]) -> list[str]:
+    """Commands that run one of the searches alone."""
+    return [
+        f"nutmeg learn --task {one.task} --population {one.population} --generations {one.generations} --starts 1 "
+        f"--seed {one.seed} --device {one.device}"
+        for one in searches
+    ]
+
+
+def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """The history of learning runs with numbers of five digits: lists over generations, by what they are."""
+
+    def rounded(value: Any) -> Any:  # noqa: ANN401 (numbers, or lists of them)
+        return [rounded(one) for one in value] if isinstance(value, list | tuple) else float(f"{value:.5g}")
+
+    keys = ("best", "mean", "parts", "weights", "shown")
+    return {
+        name: {key: [rounded(one[key]) for one in generations] for key in keys} for name, generations in history.items()
+    }
+
+
+def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+    """Measures all learning runs; draws figures 4 and 5."""
+    folder = settings.walks or DATA
+    if settings.device is not None:
+        folder = out / "learned"
+        learn_agents(folder, device=settings.device, say=say)
+    starts = settings.starts or (2 if settings.quick else STARTS)
+    walks = learned_walks(folder)
+    measured: dict[str, list[dict[str, Any]]] = {}
+    for agent, runs in walks.items():
+        for number, walk in runs.items():
+
+            def one(seed: int, walk: WalkParameters = walk) -> dict[str, Any]:
+                speeds = walk_speeds(walk, trials=starts, seed=seed, threads=settings.threads)
+                return {way: found.as_json() for way, found in speeds.items()}
+
+            say(f"{agent}, learning run {number}")
+            kept = out / f"{AGENTS[agent].walk}-{number}"
+            found = each_seed(kept, [settings.seed], {"starts": starts, "walk": asdict(walk)}, one)[0]
+            measured.setdefault(agent, []).append({"run": number, **found})
+    history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
+    agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
+    draw_figures(out, history)
+    speeds, others = _speed_claims(agents), _order_claims(agents, history)
+    return {
+        "experiment": "walk-learning",
+        "agents": agents,
+        "runs": measured,
+        "tests": _tests(agents),
+        "claims": [one.as_json() for one in (*speeds, *others)],
+        "goals": [one.as_json() for one in goals_of(others)],
+        "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
+    }
+
+
+def learned_walks(folder: Path) -> dict[str, dict[int, WalkParameters]]:
+    """The walks of learning runs in a folder, by agent and by the seed of the run."""
+    found = {
+        agent: {
+            int(path.stem.rpartition("-")[2]): read_walk(str(path))
+            for path in sorted(folder.glob(f"{AGENTS[agent].walk}-[0-9]*.toml"))
+        }
+        for agent in LEARNED
+    }
+    found = {agent: runs for agent, runs in found.items() if runs}
+    if not found:
+        raise UsageError(f"{folder} has no learning runs; needed are files such as static-rewards-1.toml.")
+    return found
+
+
+def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkParameters]) -> dict[str, Any]:
+    """An agent's speeds as means and standard deviations over its learning runs, and how even these are."""
+    values = {way: [one[way]["mean"] for one in runs] for way in (*DIRECTIONS, "turn")}
+    ways = np.array([values[way] for way in DIRECTIONS])
+    return {
+        "paper": AGENTS[agent].paper,
+        "runs": len(runs),
+        "generations": [walk.origin.generations for walk in walks],
+        "evaluations": [walk.origin.evaluations for walk in walks],
+        "speeds": {
+            way: {"values": found, "mean": float(np.mean(found)), "deviation": _deviation(found)}
+            for way, found in values.items()
+        },
+        "falls": {way: sum(one[way]["falls"] for one in runs) for way in (*DIRECTIONS, "turn")},
+        "starts": sum(one["forward"]["trials"] for one in runs),
+        "evenness": _ratio(ways.max(axis=0), ways.min(axis=0)),
+        "forward_over_sideways": _ratio(ways[0], ways[2]),
+    }
+
+
+def _ratio(above: Floats, below: Floats) -> list[float]:
+    """Quotients; a direction that a walk does not go in counts as a centimetre a second."""
+    return [float(a / max(b, 0.01)) for a, b in zip(above, below, strict=True)]
+
+
+def _deviation(values: Sequence[float]) -> float | None:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[Estimate, float]:
+    """The mean of a less that of b with Welch's interval, and the p-value of Welch's test that both are alike."""
+    from scipy import stats
+
+    mean = float(np.mean(a) - np.mean(b))
+    if min(len(a), len(b)) < 2 or np.ptp(a) + np.ptp(b) == 0:
+        return Estimate(mean, -math.inf, math.inf, 1), math.nan
+    found = stats.ttest_ind(a, b, equal_var=False)
+    interval = found.confidence_interval(0.90)
+    return Estimate(mean, float(interval.low), float(interval.high), min(len(a), len(b))), float(found.pvalue)
+
+
+COMPARED = (
+    ("evenness", "fastest over slowest direction"),
+    ("forward_over_sideways", "forward over sideways"),
+)
+"""What dynamic weights are said to bring down."""
+
+
+def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Static against dynamic weights, by Welch's test over learning runs."""
+    rows = []
+    for other in ("DynamicRewards", "DynamicAvgRewards"):
+        for key, what in COMPARED:
+            if {"StaticRewards", other} <= set(agents):
+                static, dynamic = agents["StaticRewards"][key], agents[other][key]
+                p = _difference(static, dynamic)[1]
+                means = {"static": float(np.mean(static)), "dynamic": float(np.mean(dynamic))}
+                rows.append({"agent": other, "what": what, **means, "p": p if math.isfinite(p) else None})
+    return rows
+
+
+def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+    """The speeds of table 2, with intervals over learning runs."""
+    return [
+        Claim.near(f"{name}, {way}", Estimate.of(row["speeds"][way]["values"]), paper, SPEED_TOLERANCE, unit="m/s")
+        for name, row in agents.items()
+        for way in DIRECTIONS
+        if (paper := row["paper"][way]) is not None
+    ]
+
+
+def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+    """What section 6 says about one agent beside another, with intervals over learning runs."""
+    claims = []
+    for other in ("DynamicRewards", "DynamicAvgRewards"):
+        for key, what in COMPARED:
+            if {"StaticRewards", other} <= set(agents):
+                found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
+                claims.append(Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2))
+    if {"StaticRewards", "FaceForward"} <= set(agents):
+        ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
+        found, _ = _difference(*ahead)
+        claims.append(Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s"))
+        last = [
+            [one["best"][-1] for name, one in history.items() if name.startswith(AGENTS[agent].walk)]
+            for agent in ("FaceForward", "StaticRewards")
+        ]
+        found, _ = _difference(*last)
+        claims.append(Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0))
+    return claims
+
+
+# ----------------------------------------------------------------------------------------------------
+# Figures
+
+
+def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
+    """Writes figure-4.png, best fitness over generations, and figure-5.png, weights of the directions."""
+    from nutmeg.view.reports.plots import save_png
+
+    runs = {
+        agent: [one for name, one in history.items() if name.rpartition("-")[0] == AGENTS[agent].walk]
+        for agent in LEARNED
+    }
+    runs = {agent: found for agent, found in runs.items() if found}
+    save_png(out / "figure-4.png", lambda figure: _draw_fitness(figure, runs), (7.5, 4.5))
+    save_png(out / "figure-5.png", lambda figure: _draw_weights(figure, runs), (10.0, 3.6))
+
+
+def _draw_fitness(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    panel = figure.subplots()
+    for agent, found in runs.items():
+        many = min(len(one["best"]) for one in found)
+        table = np.array([one["best"][:many] for one in found])
+        generations = np.arange(1, many + 1)
+        panel.fill_between(generations, table.min(axis=0), table.max(axis=0), color=COLOURS[agent], alpha=0.2, lw=0)
+        panel.plot(generations, table.mean(axis=0), color=COLOURS[agent], label=f"{agent} ({len(found)} runs)")
+    panel.set_xlabel("generation of CMA-ES")
+    panel.set_ylabel("fitness of the fittest: mean and range over runs")
+    panel.grid(alpha=0.3)
+    panel.legend(loc="lower right", fontsize=8)
+
+
+def _draw_weights(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """The weights that equations 5 to 7 give; for StaticRewards those that they would give."""
+    shown = [agent for agent in LEARNED[:3] if agent in runs]
+    panels = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
+    for panel, agent in zip(panels, shown, strict=True):
+        key = "shown" if agent == "StaticRewards" else "weights"
+        many = min(len(one[key]) for one in runs[agent])
+        table = np.array([one[key][:many] for one in runs[agent]])
+        for place, way in enumerate(DIRECTIONS):
+            for row in table[:, :, place]:
+                panel.plot(range(1, many + 1), row, color=f"C{place}", lw=0.5, alpha=0.5)
+            panel.plot(range(1, many + 1), table[:, :, place].mean(axis=0), color=f"C{place}", label=way)
+        panel.set_title(agent + (" (not used)" if key == "shown" else ""), fontsize=9)
+        panel.set_xlabel("generation")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("weight of the direction")
+    panels[0].legend(fontsize=8)
+
+
+def table(answer: Mapping[str, Any]) -> ResultTable:
+    """Speeds of the agents over learning runs, the paper's in brackets, tests and verdicts."""
+
+    def speed(way: str) -> Any:  # noqa: ANN401 (a cell)
+        def cell(row: Mapping[str, Any]) -> str:
+            one, paper = row["speeds"][way], row["paper"][way]
+            spread = "" if one["deviation"] is None else f" ±{one['deviation']:.3f}"
+            return f"{one['mean']:.3f}{spread}" + ("" if paper is None else f" ({paper:.2f})")
+
+        return cell
+
+    def several(key: str) -> Any:  # noqa: ANN401 (a cell)
+        return lambda row: " ".join(f"{one:.2f}" for one in row[key])
+
+    columns = {
+        "agent": text("name"),
+        "runs": text("runs"),
+        **{way: speed(way) for way in DIRECTIONS},
+        "fastest / slowest": several("evenness"),
+        "forward / sideways": several("forward_over_sideways"),
+        "falls": lambda row: "+".join(str(row["falls"][way]) for way in (*DIRECTIONS, "turn")),
+        "generations": lambda row: " ".join(map(str, row["generations"])),
+    }
+    tests = [
+        f"{one['what']}: StaticRewards {one['static']:.2f}, {one['agent']} {one['dynamic']:.2f}; Welch's test over "
+        f"learning runs: p = {'-' if one['p'] is None else format(one['p'], '.2f')}"
+        for one in answer["tests"]
+    ]
+    settings = answer["settings"]
+    return ResultTable.of(
+        ({"name": name, **row} for name, row in answer["agents"].items()),
+        columns,
+        "m/s over 10 s from standing: mean and standard deviation over learning runs (the paper's one run); "
+        f"{settings['starts']} starts of each run, seed {settings['seed']}; falls forward, backward, sideways and "
+        "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
+        *tests,
+        *claim_notes(answer["claims"]),
+    )

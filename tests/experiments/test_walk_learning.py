@@ -1,0 +1,86 @@
+"""Learning runs of the walk's agents: learned together, measured, compared over runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nutmeg.base.errors import UsageError
+from nutmeg.experiments import walk_learning
+from nutmeg.experiments.experiment import perform
+from nutmeg.learning import measure
+from nutmeg.learning import tasks as tasks_module
+
+SHORT_COURSE = """
+name = "short"
+[[trajectory]]
+name = "ways"
+target = [
+  { to = [20, 0], seconds = 0.4, counts = "forward" },
+  { to = [-20, 0], seconds = 0.4, counts = "backward" },
+  { to = [0, 20], seconds = 0.4, counts = "sideways" },
+]
+"""
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Courses and speeds in tenths of a second."""
+    path = tmp_path / "short.toml"
+    path.write_text(SHORT_COURSE, encoding="utf-8")
+    real = tasks_module.read_course
+    monkeypatch.setattr(tasks_module, "read_course", lambda name: real(str(path) if name == "go-to-target" else name))
+    monkeypatch.setattr(measure, "SPEED_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("short")
+def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path) -> None:
+    folder, said = tmp_path / "learned", list[str]()
+    agents = ("StaticRewards", "DynamicRewards")
+    for generations in (1, 2):  # the second call goes on
+        walk_learning.learn_agents(folder, device="cpu", agents=agents, size=(4, generations, 2), say=said.append)
+    history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
+    assert set(history) == {f"{task}-{run}" for task in ("static-rewards", "dynamic-rewards") for run in (1, 2)}
+    assert all(len(one["best"]) == 2 for one in history.values())
+    answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, starts=2))
+    static = answer["agents"]["StaticRewards"]
+    assert (static["runs"], static["generations"], static["evaluations"]) == (2, [2, 2], [8, 8])
+    assert len(static["evenness"]) == 2
+    assert {one["agent"] for one in answer["tests"]} == {"DynamicRewards"}
+    assert (tmp_path / "out" / "figure-4.png").stat().st_size > 5000
+    assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000
+    shown = walk_learning.table(answer)
+    assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+def runs(*speeds: tuple[float, float, float]) -> list[dict[str, Any]]:
+    """Measurements of learning runs: forward, backward, sideways."""
+    ways = ("forward", "backward", "sideways", "turn")
+    return [
+        {way: {"mean": v, "falls": 0, "trials": 100} for way, v in zip(ways, (*one, 1.0), strict=True)}
+        for one in speeds
+    ]
+
+
+def test_weights_that_change_are_said_to_help_only_where_runs_differ_clearly() -> None:
+    def verdict(static: list[dict[str, Any]], dynamic: list[dict[str, Any]]) -> str:
+        agents = {
+            name: walk_learning.summary(name, found, [])
+            for name, found in (("StaticRewards", static), ("DynamicRewards", dynamic))
+        }
+        return walk_learning._order_claims(agents, {})[0].verdict
+
+    even = runs((0.5, 0.5, 0.49), (0.5, 0.49, 0.5), (0.51, 0.5, 0.5))
+    uneven = runs((0.6, 0.5, 0.3), (0.6, 0.5, 0.31), (0.61, 0.5, 0.3))
+    mixed = runs((0.6, 0.5, 0.3), (0.5, 0.5, 0.5), (0.5, 0.5, 0.52))
+    assert verdict(uneven, even) == "agrees"
+    assert verdict(even, uneven) == "differs"
+    assert verdict(mixed, even) == "cannot tell"
+
+
+def test_a_folder_without_learning_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"static-rewards-1\.toml"):
+        walk_learning.run(tmp_path, walk_learning.Settings(walks=tmp_path))
