@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -38,17 +39,18 @@ def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path) -> None:
-    folder, said = tmp_path / "learned", list[str]()
-    agents = ("StaticRewards", "DynamicRewards")
+    folder = tmp_path / "learned"
+    effort = walk_learning.Effort(agents=walk_learning.LEARNED[:2], population=4, runs=2, judged=2, starts=2)
     for generations in (1, 2):  # the second call goes on
-        walk_learning.learn_agents(folder, device="cpu", agents=agents, size=(4, generations, 2), say=said.append)
+        walk_learning.learn_agents(folder, dataclasses.replace(effort, generations=generations), "cpu")
     history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
     assert set(history) == {f"{task}-{run}" for task in ("static-rewards", "dynamic-rewards") for run in (1, 2)}
     assert all(len(one["best"]) == 2 for one in history.values())
-    answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, starts=2))
+    answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, effort=effort))
     static = answer["agents"]["StaticRewards"]
     assert (static["runs"], static["generations"], static["evaluations"]) == (2, [2, 2], [8, 8])
     assert len(static["evenness"]) == 2
+    assert [goal["what"][:13] for goal in answer["goals"]] == ["StaticRewards", "DynamicReward"]
     assert {one["agent"] for one in answer["tests"]} == {"DynamicRewards"}
     assert (tmp_path / "out" / "figure-4.png").stat().st_size > 5000
     assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000

@@ -1,19 +1,19 @@
 """Section 6 of MacAlpine and others (2012) by the paper's own procedure: four agents, several learning runs each.
 
-    answer = run(Path("runs/walk-learning"), Settings(threads=2))
+    answer = run(Path("runs/walk-learning"), Settings(device="gpu"))
     answer["agents"]["StaticRewards"]["speeds"]["sideways"]     # mean and standard deviation over learning runs
-    learn_agents(Path("runs/learning"), device="gpu")           # learns all of them anew; the same call goes on
+    run(out, Settings(walks=Path("runs/walk-learning/learned")))    # measures learning runs again
 
 The procedure is the printed one: the fourteen starred parameters, no feedback from the gyro, the whole course
-goToTarget once for each candidate, losses weighed 7 / 124.1, CMA-ES with 150 candidates, from the walk `initial`,
-nothing by hand, and the mean of the last generation as the result. It has 200 generations in the paper; the files say
-how many were run here. All searches have walked together on a GPU (`learning.learn.learn_together`), where contacts are
-MuJoCo's own; the walks are measured on the processor with the contacts of the league's engine.
+goToTarget once for each candidate, losses weighed 7 / 124.1, CMA-ES with 150 candidates and 200 generations, from the
+walk `initial`, nothing by hand, and the mean of the last generation as the result. All searches walk together on a GPU
+(`learning.learn.learn_together`), where contacts are MuJoCo's own; the walks are measured on the processor with the
+contacts of the league's engine, from 100 starts that no search has seen. Intervals are over learning runs, which is
+what the paper's claims are about. An interrupted search goes on when the same command is given.
 
-Files of one learning run each are in `data/walk_learning`, with the history of all in `history.json`: for every
-generation the fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best
-fitness) and figure 5 (weights). Speeds are measured over ten seconds from standing, from 100 starts that no search has
-seen. Intervals are over learning runs, which is what the paper's claims are about.
+The folder `learned` gets a walk of each run, and `history.json` with the history of all: for every generation the
+fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best fitness) and figure
+5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
     claim_notes,
-    goals_of,
+    goal_notes,
     silent,
     text,
 )
@@ -52,17 +53,11 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-DATA = Path(__file__).parent / "data" / "walk_learning"
-"""The walks that were learned for this experiment."""
 HISTORY_FILE = "history.json"
 LEARNED = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards", "FaceForward")
 """The agents of section 6; their walks are named after their tasks."""
-POPULATION, GENERATIONS, RUNS = 150, 200, 3
-"""Candidates and generations as in the paper, and learning runs of each agent."""
-STARTS = 100
-"""Starts from which each walk is measured; few with --quick."""
 START_SEED = 1001
-"""Seed of these starts, which no search has used."""
+"""Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
     "StaticRewards": "#1f6feb",
     "DynamicRewards": "#d1242f",
@@ -72,45 +67,51 @@ COLOURS = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much is learned and measured; the paper's procedure, with three runs, if nothing is said."""
+
+    agents: tuple[str, ...] = LEARNED
+    population: int = 150
+    generations: int = 200
+    runs: int = 3
+    """Learning runs of each agent."""
+    judged: int = 20
+    """Starts from which the fitness of what was learned is judged."""
+    starts: int = 100
+    """Starts from which each walk is measured."""
+
+
+QUICK = Effort(agents=LEARNED[:2], population=6, generations=3, runs=1, judged=1, starts=2)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings(ExperimentSettings):
-    """Options; quick means two starts instead of 100."""
+    """Options; quick means `QUICK`, on the processor."""
 
     seed: int = START_SEED
-    """Seed of the starts."""
+    """Seed of the starts from which walks are measured."""
     walks: Path | None = None
-    """A folder with other learning runs (as `learn_agents` writes them) than those that come with Nutmeg."""
+    """A folder with learning runs (static-rewards-1.toml, ..., history.json) that are measured, and nothing learned."""
     device: Literal["cpu", "gpu"] | None = None
-    """Learn all agents anew on this device before they are measured: about an hour of a large GPU; on a processor,
-    more than a day for each run."""
-    starts: int | None = None
-    """Other numbers of starts than those of the quick and the full version."""
+    """Where candidates walk; if left out, a GPU. A processor needs more than half a day for each run."""
+    effort: Effort | None = None
+    """Other sizes than those of the quick and the full version."""
 
 
-def learn_agents(
-    folder: Path,
-    *,
-    device: Literal["cpu", "gpu"],
-    agents: Sequence[str] = LEARNED,
-    size: tuple[int, int, int] = (POPULATION, GENERATIONS, RUNS),
-    say: Progress = silent,
-) -> None:
-    """Learns agents by the paper's procedure, all runs at once; `folder` gets a walk of each run and the history.
-
-    Args:
-        folder: searches are saved below it generation by generation, and go on from there.
-        device: where candidates walk.
-        agents: which.
-        size: candidates of a generation, generations, and learning runs of each agent.
-        say: told of every generation.
-    """
-    population, generations, runs = size
-    tasks = [AGENTS[name].walk for name in agents]
+def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: Progress = silent) -> None:
+    """Learns agents, all runs at once; `folder` gets a walk of each run and the history, and searches go on from it."""
     searches = [
         LearnSettings(
-            task=task, device=device, population=population, generations=generations, starts=1, seed=seed, name=task
+            task=AGENTS[name].walk,
+            device=device,
+            population=effort.population,
+            generations=effort.generations,
+            starts=1,
+            judged_starts=effort.judged,
+            seed=seed,
         )
-        for task in tasks
-        for seed in range(1, runs + 1)
+        for name in effort.agents
+        for seed in range(1, effort.runs + 1)
     ]
     names = [f"{one.task}-{one.seed}" for one in searches]
     history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
@@ -150,11 +151,10 @@ def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dic
 
 def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
     """Measures all learning runs; draws figures 4 and 5."""
-    folder = settings.walks or DATA
-    if settings.device is not None:
-        folder = out / "learned"
-        learn_agents(folder, device=settings.device, say=say)
-    starts = settings.starts or (2 if settings.quick else STARTS)
+    effort = settings.effort or (QUICK if settings.quick else Effort())
+    folder, starts = settings.walks or out / "learned", effort.starts
+    if settings.walks is None:
+        learn_agents(folder, effort, settings.device or ("cpu" if settings.quick else "gpu"), say)
     walks = learned_walks(folder)
     measured: dict[str, list[dict[str, Any]]] = {}
     for agent, runs in walks.items():
@@ -178,7 +178,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "runs": measured,
         "tests": _tests(agents),
         "claims": [one.as_json() for one in (*speeds, *others)],
-        "goals": [one.as_json() for one in goals_of(others)],
+        "goals": [one.as_json() for one in _goals(agents)],
         "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
     }
 
@@ -207,6 +207,7 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
+        "gain": [_ratio_of(walk.origin.fitness, walk.origin.fitness_before) for walk in walks],
         "speeds": {
             way: {"values": found, "mean": float(np.mean(found)), "deviation": _deviation(found)}
             for way, found in values.items()
@@ -216,6 +217,19 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
         "evenness": _ratio(ways.max(axis=0), ways.min(axis=0)),
         "forward_over_sideways": _ratio(ways[0], ways[2]),
     }
+
+
+def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
+    """Every run makes its walk fitter, whatever else is found."""
+    return [
+        Goal(what=f"{name}: fitness over that of the start, worst run", found=min(row["gain"]), limit=1.0)
+        for name, row in agents.items()
+    ]
+
+
+def _ratio_of(after: float | None, before: float | None) -> float:
+    """How many times as fit a walk became; 0 where it is not known, or the start was worth nothing."""
+    return after / before if after is not None and before is not None and before > 0 else 0.0
 
 
 def _ratio(above: Floats, below: Floats) -> list[float]:
@@ -377,4 +391,5 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
         *tests,
         *claim_notes(answer["claims"]),
+        *goal_notes(answer["goals"]),
     )
