@@ -14,6 +14,7 @@ from nutmeg.experiments import walk_learning
 from nutmeg.experiments.experiment import perform
 from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
+from nutmeg.learning.courses import read_course
 
 SHORT_COURSE = """
 name = "short"
@@ -32,8 +33,9 @@ def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Courses and speeds in tenths of a second."""
     path = tmp_path / "short.toml"
     path.write_text(SHORT_COURSE, encoding="utf-8")
-    real = tasks_module.read_course
-    monkeypatch.setattr(tasks_module, "read_course", lambda name: real(str(path) if name == "go-to-target" else name))
+    monkeypatch.setattr(
+        tasks_module, "read_course", lambda name: read_course(str(path) if name == "go-to-target" else name)
+    )
     monkeypatch.setattr(measure, "SPEED_SECONDS", 0.2)
 
 
