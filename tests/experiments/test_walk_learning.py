@@ -15,6 +15,7 @@ from nutmeg.experiments.experiment import perform
 from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
 from nutmeg.learning.courses import read_course
+from nutmeg.motion.walk.files import read_walk
 
 SHORT_COURSE = """
 name = "short"
@@ -42,7 +43,7 @@ def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("short")
 def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path) -> None:
     folder = tmp_path / "learned"
-    effort = walk_learning.Effort(agents=walk_learning.LEARNED[:2], population=4, runs=2, judged=2, starts=2)
+    effort = walk_learning.Effort(agents=walk_learning.HOLONOMIC[:2], population=4, runs=2, judged=2, starts=2)
     for generations in (1, 2):  # the second call goes on
         walk_learning.learn_agents(folder, dataclasses.replace(effort, generations=generations), "cpu")
     history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
@@ -58,6 +59,25 @@ def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path
     assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000
     shown = walk_learning.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+@pytest.mark.usefixtures("short")
+def test_layers_are_learned_on_the_sets_that_they_ship_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks_module, "DRIBBLE_SECONDS", 0.2)
+    effort = walk_learning.Effort(
+        agents=("Final", "Sprint", "GoToTarget"), population=4, generations=1, runs=1, judged=1
+    )
+    walk_learning.learn_agents(tmp_path, effort, "cpu")
+    first, second, third = (read_walk(str(tmp_path / f"{name}-1.toml")) for name in ("go-to-target", "sprint", "final"))
+    assert list(third.sets) == ["walk", "sprint", "positioning"]
+    assert first.walk == second.walk == third.walk != read_walk("initial").walk
+    assert second.sprint == third.sprint != first.walk
+    assert len(third.origin.history) == 2
+    assert set(json.loads((tmp_path / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))) == {
+        "go-to-target-1",
+        "sprint-1",
+        "final-1",
+    }
 
 
 def runs(*speeds: tuple[float, float, float]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Section 6 of MacAlpine and others (2012) by the paper's own procedure: four agents, several learning runs each.
+"""Sections 5 and 6 of MacAlpine and others (2012) by the paper's own procedure, several learning runs of each agent.
 
     answer = run(Path("runs/walk-learning"), Settings(device="gpu"))
     answer["agents"]["StaticRewards"]["speeds"]["sideways"]     # mean and standard deviation over learning runs
@@ -10,6 +10,9 @@ walk `initial`, nothing by hand, and the mean of the last generation as the resu
 (`learning.learn.learn_together`), where contacts are MuJoCo's own; the walks are measured on the processor with the
 contacts of the league's engine, from 100 starts that no search has seen. Intervals are over learning runs, which is
 what the paper's claims are about. An interrupted search goes on when the same command is given.
+
+Sets of parameters are learned in layers (section 5): Sprint's second set on the course with the walk of that run's
+GoToTarget frozen, Final's third set by driving a ball with both frozen. Driving a ball does not run on a GPU.
 
 The folder `learned` gets a walk of each run, and `history.json` with the history of all: for every generation the
 fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best fitness) and figure
@@ -54,8 +57,13 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 HISTORY_FILE = "history.json"
-LEARNED = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards", "FaceForward")
-"""The agents of section 6; their walks are named after their tasks."""
+HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
+"""The agents whose directions are weighed, static weights first."""
+LEARNED = (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")
+"""All agents that are learned."""
+LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
+"""Agents that are learned from another one, whose sets stay as they are."""
+TASK_NAMES = {agent: "drive-ball" if agent == "Final" else AGENTS[agent].walk for agent in LEARNED}
 START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
@@ -64,6 +72,7 @@ COLOURS = {
     "DynamicAvgRewards": "#bf8700",
     "FaceForward": "#1a7f37",
 }
+"""Of the agents of section 6, in figure 4."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +90,7 @@ class Effort:
     """Starts from which each walk is measured."""
 
 
-QUICK = Effort(agents=LEARNED[:2], population=6, generations=3, runs=1, judged=1, starts=2)
+QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,21 +108,46 @@ class Settings(ExperimentSettings):
 
 
 def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: Progress = silent) -> None:
-    """Learns agents, all runs at once; `folder` gets a walk of each run and the history, and searches go on from it."""
+    """Learns agents layer by layer, and all runs of a layer together.
+
+    Args:
+        folder: gets a walk of each run and the history; searches are saved below it and go on from there.
+        effort: which agents, and how much.
+        device: where candidates walk; balls are driven on the processor.
+        say: told of every generation.
+    """
+    history: dict[str, list[dict[str, Any]]] = {}
+    left = list(effort.agents)
+    while left:
+        layer = [name for name in left if LAYERS.get(name) not in left]
+        left = [name for name in left if name not in layer]
+        # Walks of one batch have the same sets of parameters, and only courses are walked in batches.
+        for group in ([name for name in layer if name not in LAYERS], *([name] for name in layer if name in LAYERS)):
+            if group:
+                history |= _learn_group(folder, effort, device, group, say)
+    write_json(folder / HISTORY_FILE, compact(history))
+
+
+def _learn_group(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str], say: Progress
+) -> dict[str, list[dict[str, Any]]]:
+    """Learns agents that walk together; the history of their runs, by name."""
+    names = [f"{AGENTS[name].walk}-{seed}" for name in agents for seed in range(1, effort.runs + 1)]
     searches = [
         LearnSettings(
-            task=AGENTS[name].walk,
-            device=device,
+            task=TASK_NAMES[name],
+            device="cpu" if name == "Final" else device,
+            start=str(folder / f"{AGENTS[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
             population=effort.population,
             generations=effort.generations,
             starts=1,
             judged_starts=effort.judged,
             seed=seed,
+            name=AGENTS[name].walk,
         )
-        for name in effort.agents
+        for name in agents
         for seed in range(1, effort.runs + 1)
     ]
-    names = [f"{one.task}-{one.seed}" for one in searches]
     history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
 
     def note(number: int, generation: LearnGeneration) -> None:
@@ -125,14 +159,14 @@ def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], sa
     )
     for name, one in zip(names, learned, strict=True):
         write_walk(folder / f"{name}.toml", one.walk)
-    write_json(folder / HISTORY_FILE, compact(history))
+    return history
 
 
 def _commands(searches: Sequence[LearnSettings]) -> list[str]:
     """Commands that run one of the searches alone."""
     return [
         f"nutmeg learn --task {one.task} --population {one.population} --generations {one.generations} --starts 1 "
-        f"--seed {one.seed} --device {one.device}"
+        f"--seed {one.seed} --device {one.device}" + (f" --start {Path(one.start).name}" if one.start else "")
         for one in searches
     ]
 
@@ -291,6 +325,10 @@ def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str,
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
                 claims.append(Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2))
+    if {"GoToTarget", "Sprint"} <= set(agents):
+        ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("Sprint", "GoToTarget")]
+        found, _ = _difference(*ahead)
+        claims.append(Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
         found, _ = _difference(*ahead)
@@ -314,7 +352,7 @@ def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
 
     runs = {
         agent: [one for name, one in history.items() if name.rpartition("-")[0] == AGENTS[agent].walk]
-        for agent in LEARNED
+        for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}
     save_png(out / "figure-4.png", lambda figure: _draw_fitness(figure, runs), (7.5, 4.5))
@@ -337,7 +375,7 @@ def _draw_fitness(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]
 
 def _draw_weights(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """The weights that equations 5 to 7 give; for StaticRewards those that they would give."""
-    shown = [agent for agent in LEARNED[:3] if agent in runs]
+    shown = [agent for agent in HOLONOMIC if agent in runs]
     panels = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
     for panel, agent in zip(panels, shown, strict=True):
         key = "shown" if agent == "StaticRewards" else "weights"
