@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from nutmeg.experiments import walk_learning
 from nutmeg.experiments.experiment import perform
 from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
+from nutmeg.learning.courses import read_course
+from nutmeg.motion.walk.files import read_walk
 
 SHORT_COURSE = """
 name = "short"
@@ -31,29 +34,50 @@ def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Courses and speeds in tenths of a second."""
     path = tmp_path / "short.toml"
     path.write_text(SHORT_COURSE, encoding="utf-8")
-    real = tasks_module.read_course
-    monkeypatch.setattr(tasks_module, "read_course", lambda name: real(str(path) if name == "go-to-target" else name))
+    monkeypatch.setattr(
+        tasks_module, "read_course", lambda name: read_course(str(path) if name == "go-to-target" else name)
+    )
     monkeypatch.setattr(measure, "SPEED_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("short")
 def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path) -> None:
-    folder, said = tmp_path / "learned", list[str]()
-    agents = ("StaticRewards", "DynamicRewards")
+    folder = tmp_path / "learned"
+    effort = walk_learning.Effort(agents=walk_learning.HOLONOMIC[:2], population=4, runs=2, judged=2, starts=2)
     for generations in (1, 2):  # the second call goes on
-        walk_learning.learn_agents(folder, device="cpu", agents=agents, size=(4, generations, 2), say=said.append)
+        walk_learning.learn_agents(folder, dataclasses.replace(effort, generations=generations), "cpu")
     history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
     assert set(history) == {f"{task}-{run}" for task in ("static-rewards", "dynamic-rewards") for run in (1, 2)}
     assert all(len(one["best"]) == 2 for one in history.values())
-    answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, starts=2))
+    answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, effort=effort))
     static = answer["agents"]["StaticRewards"]
     assert (static["runs"], static["generations"], static["evaluations"]) == (2, [2, 2], [8, 8])
     assert len(static["evenness"]) == 2
+    assert [goal["what"][:13] for goal in answer["goals"]] == ["StaticRewards", "DynamicReward"]
     assert {one["agent"] for one in answer["tests"]} == {"DynamicRewards"}
     assert (tmp_path / "out" / "figure-4.png").stat().st_size > 5000
     assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000
     shown = walk_learning.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+@pytest.mark.usefixtures("short")
+def test_layers_are_learned_on_the_sets_that_they_ship_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks_module, "DRIBBLE_SECONDS", 0.2)
+    effort = walk_learning.Effort(
+        agents=("Final", "Sprint", "GoToTarget"), population=4, generations=1, runs=1, judged=1
+    )
+    walk_learning.learn_agents(tmp_path, effort, "cpu")
+    first, second, third = (read_walk(str(tmp_path / f"{name}-1.toml")) for name in ("go-to-target", "sprint", "final"))
+    assert list(third.sets) == ["walk", "sprint", "positioning"]
+    assert first.walk == second.walk == third.walk != read_walk("initial").walk
+    assert second.sprint == third.sprint != first.walk
+    assert len(third.origin.history) == 2
+    assert set(json.loads((tmp_path / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))) == {
+        "go-to-target-1",
+        "sprint-1",
+        "final-1",
+    }
 
 
 def runs(*speeds: tuple[float, float, float]) -> list[dict[str, Any]]:

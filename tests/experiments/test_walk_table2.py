@@ -85,6 +85,20 @@ def test_agents_are_measured_once_and_again_only_if_their_walk_changes(tmp_path:
         assert any(note.startswith(f"{name}: not measured") for note in shown.notes)
 
 
+def test_the_note_of_a_walk_tells_all_searches_and_what_was_done_by_hand() -> None:
+    made = {
+        "command": "learn c",
+        "seed": 2,
+        "evaluations": 1008,
+        "history": ["learn a", "learn b"],
+        "about": "By hand.",
+    }
+    assert table2._origin("X", made) == (
+        "X: seed 2, 1,008 evaluations in the last search, learn c; before that: learn b; before that: learn a. By hand."
+    )
+    assert table2._origin("X", {**made, "command": ""}) == "X: made by hand."
+
+
 def test_a_goal_is_not_rounded_into_being_met() -> None:
     almost = Goal(what="speed", found=0.549996, limit=0.55, unit=" m/s")
     assert almost.met is False

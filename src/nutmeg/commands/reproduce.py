@@ -85,9 +85,10 @@ class Arguments(JsonOption):
     or evolution; walk-table3: quick, middle, full or paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
-    those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...)."""
+    those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...), which are measured
+    instead of learned."""
     device: Literal["cpu", "gpu"] | None = None
-    """walk-learning: learn all runs anew on this device, and measure these."""
+    """walk-learning: where candidates walk; a GPU if left out, with --quick the processor."""
     traces: Path | None = None
     """league-replay: a folder with recorded conversations (*.txt.gz) instead of those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None

@@ -1,19 +1,22 @@
-"""Section 6 of MacAlpine and others (2012) by the paper's own procedure: four agents, several learning runs each.
+"""Sections 5 and 6 of MacAlpine and others (2012) by the paper's own procedure, several learning runs of each agent.
 
-    answer = run(Path("runs/walk-learning"), Settings(threads=2))
+    answer = run(Path("runs/walk-learning"), Settings(device="gpu"))
     answer["agents"]["StaticRewards"]["speeds"]["sideways"]     # mean and standard deviation over learning runs
-    learn_agents(Path("runs/learning"), device="gpu")           # learns all of them anew; the same call goes on
+    run(out, Settings(walks=Path("runs/walk-learning/learned")))    # measures learning runs again
 
 The procedure is the printed one: the fourteen starred parameters, no feedback from the gyro, the whole course
-goToTarget once for each candidate, losses weighed 7 / 124.1, CMA-ES with 150 candidates, from the walk `initial`,
-nothing by hand, and the mean of the last generation as the result. It has 200 generations in the paper; the files say
-how many were run here. All searches have walked together on a GPU (`learning.learn.learn_together`), where contacts are
-MuJoCo's own; the walks are measured on the processor with the contacts of the league's engine.
+goToTarget once for each candidate, losses weighed 7 / 124.1, CMA-ES with 150 candidates and 200 generations, from the
+walk `initial`, nothing by hand, and the mean of the last generation as the result. All searches walk together on a GPU
+(`learning.learn.learn_together`), where contacts are MuJoCo's own; the walks are measured on the processor with the
+contacts of the league's engine, from 100 starts that no search has seen. Intervals are over learning runs, which is
+what the paper's claims are about. An interrupted search goes on when the same command is given.
 
-Files of one learning run each are in `data/walk_learning`, with the history of all in `history.json`: for every
-generation the fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best
-fitness) and figure 5 (weights). Speeds are measured over ten seconds from standing, from 100 starts that no search has
-seen. Intervals are over learning runs, which is what the paper's claims are about.
+Sets of parameters are learned in layers (section 5): Sprint's second set on the course with the walk of that run's
+GoToTarget frozen, Final's third set by driving a ball with both frozen. Driving a ball does not run on a GPU.
+
+The folder `learned` gets a walk of each run, and `history.json` with the history of all: for every generation the
+fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best fitness) and figure
+5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
 """
 
 from __future__ import annotations
@@ -33,10 +36,11 @@ from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
     ExperimentSettings,
+    Goal,
     Progress,
     ResultTable,
     claim_notes,
-    goals_of,
+    goal_notes,
     silent,
     text,
 )
@@ -52,67 +56,98 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-DATA = Path(__file__).parent / "data" / "walk_learning"
-"""The walks that were learned for this experiment."""
 HISTORY_FILE = "history.json"
-LEARNED = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards", "FaceForward")
-"""The agents of section 6; their walks are named after their tasks."""
-POPULATION, GENERATIONS, RUNS = 150, 200, 3
-"""Candidates and generations as in the paper, and learning runs of each agent."""
-STARTS = 100
-"""Starts from which each walk is measured; few with --quick."""
+HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
+"""The agents whose directions are weighed, static weights first."""
+LEARNED = (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")
+"""All agents that are learned."""
+LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
+"""Agents that are learned from another one, whose sets stay as they are."""
+TASK_NAMES = {agent: "drive-ball" if agent == "Final" else AGENTS[agent].walk for agent in LEARNED}
 START_SEED = 1001
-"""Seed of these starts, which no search has used."""
+"""Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
     "StaticRewards": "#1f6feb",
     "DynamicRewards": "#d1242f",
     "DynamicAvgRewards": "#bf8700",
     "FaceForward": "#1a7f37",
 }
+"""Of the agents of section 6, in figure 4."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much is learned and measured; the paper's procedure, with three runs, if nothing is said."""
+
+    agents: tuple[str, ...] = LEARNED
+    population: int = 150
+    generations: int = 200
+    runs: int = 3
+    """Learning runs of each agent."""
+    judged: int = 20
+    """Starts from which the fitness of what was learned is judged."""
+    starts: int = 100
+    """Starts from which each walk is measured."""
+
+
+QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ExperimentSettings):
-    """Options; quick means two starts instead of 100."""
+    """Options; quick means `QUICK`, on the processor."""
 
     seed: int = START_SEED
-    """Seed of the starts."""
+    """Seed of the starts from which walks are measured."""
     walks: Path | None = None
-    """A folder with other learning runs (as `learn_agents` writes them) than those that come with Nutmeg."""
+    """A folder with learning runs (static-rewards-1.toml, ..., history.json) that are measured, and nothing learned."""
     device: Literal["cpu", "gpu"] | None = None
-    """Learn all agents anew on this device before they are measured: about an hour of a large GPU; on a processor,
-    more than a day for each run."""
-    starts: int | None = None
-    """Other numbers of starts than those of the quick and the full version."""
+    """Where candidates walk; if left out, a GPU. A processor needs more than half a day for each run."""
+    effort: Effort | None = None
+    """Other sizes than those of the quick and the full version."""
 
 
-def learn_agents(
-    folder: Path,
-    *,
-    device: Literal["cpu", "gpu"],
-    agents: Sequence[str] = LEARNED,
-    size: tuple[int, int, int] = (POPULATION, GENERATIONS, RUNS),
-    say: Progress = silent,
-) -> None:
-    """Learns agents by the paper's procedure, all runs at once; `folder` gets a walk of each run and the history.
+def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: Progress = silent) -> None:
+    """Learns agents layer by layer, and all runs of a layer together.
 
     Args:
-        folder: searches are saved below it generation by generation, and go on from there.
-        device: where candidates walk.
-        agents: which.
-        size: candidates of a generation, generations, and learning runs of each agent.
+        folder: gets a walk of each run and the history; searches are saved below it and go on from there.
+        effort: which agents, and how much.
+        device: where candidates walk; balls are driven on the processor.
         say: told of every generation.
     """
-    population, generations, runs = size
-    tasks = [AGENTS[name].walk for name in agents]
+    history: dict[str, list[dict[str, Any]]] = {}
+    left = list(effort.agents)
+    while left:
+        layer = [name for name in left if LAYERS.get(name) not in left]
+        left = [name for name in left if name not in layer]
+        # Walks of one batch have the same sets of parameters, and only courses are walked in batches.
+        for group in ([name for name in layer if name not in LAYERS], *([name] for name in layer if name in LAYERS)):
+            if group:
+                history |= _learn_group(folder, effort, device, group, say)
+    write_json(folder / HISTORY_FILE, compact(history))
+
+
+def _learn_group(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str], say: Progress
+) -> dict[str, list[dict[str, Any]]]:
+    """Learns agents that walk together; the history of their runs, by name."""
+    names = [f"{AGENTS[name].walk}-{seed}" for name in agents for seed in range(1, effort.runs + 1)]
     searches = [
         LearnSettings(
-            task=task, device=device, population=population, generations=generations, starts=1, seed=seed, name=task
+            task=TASK_NAMES[name],
+            device="cpu" if name == "Final" else device,
+            start=str(folder / f"{AGENTS[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
+            population=effort.population,
+            generations=effort.generations,
+            starts=1,
+            judged_starts=effort.judged,
+            seed=seed,
+            name=AGENTS[name].walk,
         )
-        for task in tasks
-        for seed in range(1, runs + 1)
+        for name in agents
+        for seed in range(1, effort.runs + 1)
     ]
-    names = [f"{one.task}-{one.seed}" for one in searches]
     history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
 
     def note(number: int, generation: LearnGeneration) -> None:
@@ -124,14 +159,14 @@ def learn_agents(
     )
     for name, one in zip(names, learned, strict=True):
         write_walk(folder / f"{name}.toml", one.walk)
-    write_json(folder / HISTORY_FILE, compact(history))
+    return history
 
 
 def _commands(searches: Sequence[LearnSettings]) -> list[str]:
     """Commands that run one of the searches alone."""
     return [
         f"nutmeg learn --task {one.task} --population {one.population} --generations {one.generations} --starts 1 "
-        f"--seed {one.seed} --device {one.device}"
+        f"--seed {one.seed} --device {one.device}" + (f" --start {Path(one.start).name}" if one.start else "")
         for one in searches
     ]
 
@@ -150,11 +185,10 @@ def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dic
 
 def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
     """Measures all learning runs; draws figures 4 and 5."""
-    folder = settings.walks or DATA
-    if settings.device is not None:
-        folder = out / "learned"
-        learn_agents(folder, device=settings.device, say=say)
-    starts = settings.starts or (2 if settings.quick else STARTS)
+    effort = settings.effort or (QUICK if settings.quick else Effort())
+    folder, starts = settings.walks or out / "learned", effort.starts
+    if settings.walks is None:
+        learn_agents(folder, effort, settings.device or ("cpu" if settings.quick else "gpu"), say)
     walks = learned_walks(folder)
     measured: dict[str, list[dict[str, Any]]] = {}
     for agent, runs in walks.items():
@@ -178,7 +212,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "runs": measured,
         "tests": _tests(agents),
         "claims": [one.as_json() for one in (*speeds, *others)],
-        "goals": [one.as_json() for one in goals_of(others)],
+        "goals": [one.as_json() for one in _goals(agents)],
         "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
     }
 
@@ -207,6 +241,7 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
+        "gain": [_ratio_of(walk.origin.fitness, walk.origin.fitness_before) for walk in walks],
         "speeds": {
             way: {"values": found, "mean": float(np.mean(found)), "deviation": _deviation(found)}
             for way, found in values.items()
@@ -216,6 +251,19 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
         "evenness": _ratio(ways.max(axis=0), ways.min(axis=0)),
         "forward_over_sideways": _ratio(ways[0], ways[2]),
     }
+
+
+def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
+    """Every run makes its walk fitter, whatever else is found."""
+    return [
+        Goal(what=f"{name}: fitness over that of the start, worst run", found=min(row["gain"]), limit=1.0)
+        for name, row in agents.items()
+    ]
+
+
+def _ratio_of(after: float | None, before: float | None) -> float:
+    """How many times as fit a walk became; 0 where it is not known, or the start was worth nothing."""
+    return after / before if after is not None and before is not None and before > 0 else 0.0
 
 
 def _ratio(above: Floats, below: Floats) -> list[float]:
@@ -277,6 +325,10 @@ def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str,
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
                 claims.append(Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2))
+    if {"GoToTarget", "Sprint"} <= set(agents):
+        ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("Sprint", "GoToTarget")]
+        found, _ = _difference(*ahead)
+        claims.append(Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
         found, _ = _difference(*ahead)
@@ -300,7 +352,7 @@ def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
 
     runs = {
         agent: [one for name, one in history.items() if name.rpartition("-")[0] == AGENTS[agent].walk]
-        for agent in LEARNED
+        for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}
     save_png(out / "figure-4.png", lambda figure: _draw_fitness(figure, runs), (7.5, 4.5))
@@ -323,7 +375,7 @@ def _draw_fitness(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]
 
 def _draw_weights(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """The weights that equations 5 to 7 give; for StaticRewards those that they would give."""
-    shown = [agent for agent in LEARNED[:3] if agent in runs]
+    shown = [agent for agent in HOLONOMIC if agent in runs]
     panels = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
     for panel, agent in zip(panels, shown, strict=True):
         key = "shown" if agent == "StaticRewards" else "weights"
@@ -377,4 +429,5 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
         *tests,
         *claim_notes(answer["claims"]),
+        *goal_notes(answer["goals"]),
     )

@@ -309,10 +309,13 @@ def _claims(agents: Agents) -> list[Claim]:
 
 
 def _origin(name: str, made: Mapping[str, Any]) -> str:
-    """How a walk was made: the effort and the command."""
+    """How a walk was made: the last search with its effort, those before it, and what was done by hand."""
     if not made["command"]:
         return f"{name}: made by hand."
-    return f"{name}: seed {made['seed']}, {made['evaluations']:,} evaluations, {made['command']}"
+    before = "".join(f"; before that: {command}" for command in reversed(made["history"]))
+    about = f" {made['about']}" if made["about"] else ""
+    last = f"seed {made['seed']}, {made['evaluations']:,} evaluations in the last search, {made['command']}"
+    return f"{name}: {last}{before}.{about}"
 
 
 def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dict[str, Any]:
@@ -326,7 +329,7 @@ def _measured(walk: WalkParameters, size: Scale, seed: int, threads: int) -> dic
 def _about(name: str, walk: WalkParameters) -> dict[str, Any]:
     agent, origin = AGENTS[name], walk.origin
     about = {"walk": agent.walk, "robot": walk.robot, "section": agent.section, "about": agent.about}
-    made = {"command": origin.command, "seed": origin.seed, "history": list(origin.history)}
+    made = {"command": origin.command, "seed": origin.seed, "history": list(origin.history), "about": origin.about}
     made |= {"generations": origin.generations, "evaluations": origin.evaluations}
     return {**about, "paper": agent.paper, "phi_length": walk.walk.phi_length, "made": made}
 
