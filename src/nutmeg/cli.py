@@ -41,7 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "calibrate": "fit the behavioural world to recordings of matches, physical or real",
     },
     "learn": {
-        "walk": "watch or measure a learned walk, or compare one under ideal and realistic motors",
+        "walk": "drive or measure a learned walk; compare a walk with ideal and with realistic motors",
         "learn": "learn a faster, steadier walk: tasks and reward weighting of a RoboCup champion",
         "train": "train a policy: a network that walks, by reinforcement learning",
         "reproduce": "run an experiment of a paper and put its numbers beside the paper's",
@@ -50,7 +50,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "import": "turn a CSV log of a real robot into a recording",
         "excite": "design motions that tell most about a robot's body, before recording any",
         "identify": "find the numbers of a robot's body from recordings of it",
-        "btr": "Back-to-Reality: learn in a simulation that is made like reality on the way",
+        "btr": "Back-to-Reality: learn in simulation, correct it by a few trials in reality, repeat",
         "servo": "step, frequency, hysteresis and torque-speed plots of a servo",
         "camera": "look through a robot's camera, with the effects of lens and sensor one by one",
     },
@@ -62,7 +62,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "this machine": {
         "bench": "measure speed and memory beside bare MuJoCo",
-        "doctor": "check what is installed and say what to install",
+        "doctor": "check what is installed, say what to install, compile ahead",
     },
 }
 """What each command does, in groups by what one wants."""

@@ -1,4 +1,4 @@
-"""Back-to-Reality: learn a controller in a simulation that is made like reality by trying controllers there.
+"""Back-to-Reality: learn a controller in simulation, correct the simulation by a few trials in reality, and repeat.
 
 The configuration names a robot, what is searched of its simulation, a gait, a fitness, a distance and a reality. The
 run is a folder; the same command with its --output goes on where an interrupted one stopped.

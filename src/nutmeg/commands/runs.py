@@ -50,7 +50,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             raise UnknownNameError("run", name, names, where=str(folder))
     chosen = [names[name] for name in arguments.compare]
     rows = [(one.folder.name, one.kind, one.began, one.state, one.key_numbers) for one in runs]
-    terminal.table(f"{len(runs)} runs in {folder}", ("run", "kind", "began", "state", "numbers"), rows)
+    count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    terminal.table(f"{count} in {folder}", ("run", "kind", "began", "state", "numbers"), rows)
     if chosen:
         table = comparison(chosen)
         terminal.table("side by side", table.columns, [row for row in table.rows if not isinstance(row, str)])

@@ -51,6 +51,24 @@ def test_a_growing_recording_gets_longer_after_a_refresh(tmp_path: Path, toy: An
         assert not film.recording.finished
 
 
+def test_a_film_that_grows_row_by_row_shows_what_one_opened_later_shows(tmp_path: Path, toy: Any) -> None:
+    labels, times = toy.labels(), np.arange(0.0, 10.0, 0.02)
+    channels = [Channel(name=n, labels=k, unit="1") for n, k in labels.items()]
+    rows = np.concatenate([toy.values(times)[n] for n in labels], axis=1)
+    rows[60::7, 3:9] = np.nan  # measured less often
+    path = tmp_path / "live.nutmeg"
+    with RecordingWriter.create(path, channels, kind="scene", seed=0, scene_xml=toy.xml()) as writer:
+        film = Film.open(path)
+        shown = []
+        for time, row in zip(times.tolist(), rows, strict=True):
+            writer.append(time, row)
+            film.refresh()
+            shown.append(film.qpos_at(time))
+            assert len(film._window) <= WINDOW_ROWS
+    later = Film.open(path)
+    assert np.allclose(shown, [later.qpos_at(time) for time in times.tolist()], atol=1e-4)
+
+
 def test_frames_come_at_the_asked_rate_and_include_both_ends(recorded: Path) -> None:
     film = Film.open(recorded)
     moments = [moment for moment, _ in film.frames(25)]

@@ -124,7 +124,9 @@ def _match_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
             **numbers,
         }
     state = "finished" if recording.finished else "running or killed"
-    return _RunFacts(folder=folder, kind="match", began=_changed(folder), state=state, numbers=numbers, pages=pages)
+    started = datetime.datetime.fromisoformat(recording.manifest.started).astimezone()
+    began = started.replace(tzinfo=None).isoformat(" ", "seconds")  # the time of this place, as of the other runs
+    return _RunFacts(folder=folder, kind="match", began=began, state=state, numbers=numbers, pages=pages)
 
 
 def _kinds(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:

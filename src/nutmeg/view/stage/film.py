@@ -290,7 +290,7 @@ class Film:
         """
         past, follows = WINDOW_ROWS // 8, 0 <= row - self._stop < WINDOW_ROWS // 2 and self._stop > 0
         start = self._stop if follows else max(row - past, 0)
-        stop = min(start + WINDOW_ROWS, len(self.times))
+        stop = min(start + WINDOW_ROWS - (past if follows else 0), len(self.times))
         values = self.recording.read_several(self.posture.channels, start, stop)
         before = self._window[-past:] if follows else self._window[:0]
         rows = self.posture.qpos(values, before[-1] if follows else None)

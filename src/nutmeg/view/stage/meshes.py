@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from nutmeg.base.arrays import Floats, Ints
+    from nutmeg.base.arrays import Floats
 
 _SEGMENTS = 24
 """Pieces around a round thing."""
@@ -197,7 +197,7 @@ def _stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
 
 
 @lru_cache(maxsize=256)  # the robots of a match have the same meshes
-def _distinct_pairs(corners: bytes, directions: bytes) -> tuple[Ints, Ints]:
+def _distinct_pairs(corners: bytes, directions: bytes) -> tuple[NDArray[Any], NDArray[Any]]:
     """The distinct pairs (n, 2) of two lists of int32, and which of them is at each place of the lists."""
     both = np.stack([np.frombuffer(part, np.int32) for part in (corners, directions)], axis=1)
     pairs, index = np.unique(both, axis=0, return_inverse=True)
