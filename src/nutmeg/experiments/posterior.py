@@ -117,6 +117,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
             {key: found[seed, "estimate"][key] for key in ("hidden_values", "estimate", "errors")} for seed in numbers
         ],
         "claims": [one.as_json() for one in claims],
+        "goals": [one.as_json() for one in experiment.goals_of(claims)],
     }
 
 

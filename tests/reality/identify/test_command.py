@@ -85,6 +85,23 @@ def test_a_check_names_joints_that_never_move_and_angles_that_look_like_degrees(
         assert said in problem
 
 
+def test_recordings_without_values_and_ranges_that_contradict_themselves_are_refused(
+    config: Path, bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = np.arange(60) * 0.01
+    bench.log(Path("slow.csv"), times, np.cos(times), np.full(60, np.nan), np.ones(60, bool))
+    text = config.read_text(encoding="utf-8")
+    Path("empty.csv").write_text(Path("slow.csv").read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    for name, changed, said in (
+        ("slow.csv", text, "has no value in any row"),
+        ("empty.csv", text, "has no row that is to be kept"),
+        ("slow.csv", text.replace("high = 0.1\n", "high = -0.1\n"), "low below high"),
+    ):
+        config.write_text(changed, encoding="utf-8")
+        assert main(["identify", str(config), "--check", "--train", name]) in (1, 2)
+        assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_recordings_of_the_command_line_replace_the_configurations(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
