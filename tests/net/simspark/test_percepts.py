@@ -121,6 +121,13 @@ def test_nothing_in_view_is_still_an_image() -> None:
     assert again.labels == ()
 
 
+def test_lines_of_which_the_league_s_server_tells_no_place_are_left_out() -> None:
+    before = b"(time (now 1.00))(GS (t 0.00) (pm PlayOn))(See (L (pol 3.0 1.0 -9.0) (pol 4.0 2.0 -8.0))"
+    sight = read_percept(before + b"(L (pol nan nan nan) (pol 4.0 2.0 -8.0)))").sight
+    assert sight is not None
+    assert sight.lines.tolist() == [[[3.0, 1.0, -9.0], [4.0, 2.0, -8.0]]]
+
+
 def test_messages_are_heard_from_oneself_and_from_others() -> None:
     own = Heard(team="UTA", time=1.0, direction=None, message="%:rS_L]B")
     other = Heard(team="FCP", time=1.02, direction=-12.345, message="hello")

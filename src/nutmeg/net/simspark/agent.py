@@ -231,7 +231,8 @@ def _heard(words: Words) -> Heard:
 def _sight(items: list[Words]) -> Sight:
     truth = {words[0]: _numbers(words[1:]) for words in items if words[0] in (b"mypos", b"myorien", b"ballpos")}
     players = [words for words in items if words[0] == b"P"]
-    lines = [[_values(end) for end in words[1:3]] for words in items if words[0] == b"L"]
+    # rcssserver3d cuts lines to the view, and now and then tells an end of one as `(pol nan nan nan)`.
+    lines = np.array([[_values(end) for end in words[1:3]] for words in items if words[0] == b"L"]).reshape(-1, 2, 3)
     marks = [words for words in items if words[0] not in (b"P", b"L", *truth)]
     parts = np.full((len(players), len(PARTS), 3), np.nan)
     for row, words in zip(parts, players, strict=True):
@@ -243,7 +244,7 @@ def _sight(items: list[Words]) -> Sight:
         teams=tuple(_atom(_list(words[1])[1]).decode("ascii") for words in players),
         numbers=tuple(int(_atom(_list(words[2])[1])) for words in players),
         parts=parts,
-        lines=np.array(lines).reshape(-1, 2, 3),
+        lines=lines[np.isfinite(lines).all(axis=(1, 2))],
         my_position=np.array(truth[b"mypos"]) if b"mypos" in truth else None,
         my_heading=truth[b"myorien"][0] if b"myorien" in truth else None,
         ball_position=np.array(truth[b"ballpos"]) if b"ballpos" in truth else None,
