@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
     from nutmeg.view.terminal import Terminal
 
+_NEWS_PERIOD = 15.0
+"""Time between two lines about the progress where the output is a file [s]."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(WorkerOptions, JsonOption):
@@ -228,25 +231,32 @@ def _searched(
     fit: Identification, evaluator: Evaluator, opened: Run, settings: IdentifySettings, terminal: Terminal
 ) -> Identified:
     """The search, with a bar that shows the best distance and the time left."""
-    most = settings.search.evaluations
+    most, said = settings.search.evaluations, time.monotonic()
     with terminal.progress() as bar:
         task = bar.add_task("simulating the start", total=most * fit.searches)
         done = 0
 
         def after(number: int, generation: Generation) -> None:
-            nonlocal done
+            nonlocal done, said
             done = most * number + generation.evaluations
             what = f"re-fit {number}" if number else "fitting"
-            bar.update(
-                task, completed=done, description=f"{what}, {settings.distance.kind} {generation.best.value:.4g}"
-            )
+            text = f"{what}, {settings.distance.kind} {generation.best.value:.4g}"
+            bar.update(task, completed=done, description=text)
+            if time.monotonic() - said > _NEWS_PERIOD:
+                said = time.monotonic()
+                terminal.progress_line(f"{text} ({done} of at most {most * fit.searches} candidates)")
+
+        def judging() -> None:
+            text = "simulating neighbours: how sure are the estimates?"
+            bar.update(task, description=text)
+            terminal.progress_line(text)
 
         return fit.run(
             evaluator,
             folder=opened.folder / "search",
             on_generation=after,
             progress=lambda part, _: bar.update(task, completed=done + part),
-            on_judging=lambda: bar.update(task, description="simulating neighbours: how sure are the estimates?"),
+            on_judging=judging,
         )
 
 
