@@ -387,7 +387,9 @@ def _pass_root(child: mujoco.MjSpec, root: mujoco.MjsBody) -> None:
 
     MuJoCo lets neighbours pass, but not those of a body that cannot move: hips would be pushed out of their pelvis.
     """
-    fixed, moving, left = [], [], [root]
+    fixed: list[str] = []
+    moving: list[str] = []
+    left = [root]
     while left:
         body = left.pop()
         (moving if body.joints else fixed).append(body.name)

@@ -286,4 +286,4 @@ def _damped_step(curved: Floats, falls: Floats, here: Floats, damping: float) ->
     low, high = np.maximum(-MAX_STEP, -here), np.minimum(MAX_STEP, 1 - here)
     # With J' J = L L', the least squares of L' d = -L^-1 J' r within bounds.
     found = lsq_linear(root.T, -np.linalg.solve(root, falls), (low, high), method="bvls")
-    return np.clip(found.x, low, high)
+    return np.asarray(np.clip(found.x, low, high), np.float64)
