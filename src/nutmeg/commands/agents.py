@@ -52,7 +52,7 @@ class Arguments(JsonOption):
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; holonomic if
-    left out. With --protocol mj a policy of `nutmeg train`; without one, players stand."""
+    left out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4

@@ -138,7 +138,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
     except ImportError as error:
         raise EnvironmentProblem(
-            f"--device {arguments.device} needs torch: {error}. Install it, or leave it out."
+            f"--device {arguments.device} needs torch: {error}. pip install 'nutmeg-sim[train]', or leave it out."
         ) from None
     with open_run(
         folder,
