@@ -288,7 +288,9 @@ class WarpBatch:
 
     def overflowed(self) -> Any:  # noqa: ANN401
         """The worlds that had more contacts or constraints than fit, since they were made or reset, (N,)."""
-        return self.data.overflow.numpy() != 0
+        kinds = self._engine.OverflowType
+        # A solver that was ended by its limit of iterations is reported in the same place, but had room enough.
+        return (self.data.overflow.numpy() & ~int(kinds.ITERATIONS | kinds.LS_ITERATIONS)) != 0
 
     def forget_overflow(self) -> None:
         """Forgets which worlds had too little room."""
