@@ -3,34 +3,38 @@
     python scripts/measure_policy.py policy --trials 100
     python scripts/measure_policy.py policy-t1 --trials 100 --rewards
 
-Prints a table in Markdown: mean speed over ten seconds from standing, with twice its standard error, the mean absolute
-change of heading, and falls; for walking at the highest velocities that the walk file names. Starts are disturbed as in
-`nutmeg walk measure`. The true heading is not told to the robot. With --rewards it also prints what a second of the
-training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions that are zero.
+Prints a table in Markdown: for each direction the mean speed over ten seconds from standing, with twice its standard
+error, the mean absolute change of heading, and falls, at the highest velocities that the walk file names. Starts are
+disturbed as in `nutmeg walk measure`. The true heading is not told to the robot. With --rewards it also prints what a
+second of the training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions that
+are zero.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import ROBOT_NAME, FallJudge, start_walkers, yaw_of
-from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, usual_walk, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkTask, usual_walk, walk_scene
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats
     from nutmeg.model.scene import Scene
     from nutmeg.motion.policy import PolicySettings
     from nutmeg.motion.walk.files import WalkParameters
 
 SEED, CYCLES = 20_261_116, 500
+DIRECTIONS = ("ahead", "back", "aside", "turn")
 
 
 def _say(line: str) -> None:
@@ -38,39 +42,55 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def measured(scene: Scene, walk: WalkParameters, policy: PolicySettings, trials: int, threads: int) -> str:
-    """A row of the table without its first cell."""
+class Walked(NamedTuple):
+    """What robots did in one direction, (N,) each."""
+
+    speed: Floats
+    """Where they were to go [m/s], or turning [rad/s]."""
+    turned: Floats
+    """By how much their heading changed [rad]."""
+    fell: Bools
+
+
+def walked(scene: Scene, walk: WalkParameters, direction: str, trials: int, threads: int) -> Walked:
+    """Ten seconds from standing at the highest velocity in a direction."""
+    policy = walk.policy
+    assert policy is not None
     ahead, aside, turn = policy.fastest
-    cells, falls, astray = [], [], ""
-    wishes = {"ahead": (ahead, 0, 0), "back": (-policy.back, 0, 0), "aside": (0, aside, 0), "turn": (0, 0, turn)}
-    for number, (name, wish) in enumerate(wishes.items()):
-        generators = [np.random.default_rng([SEED, number, n]) for n in range(trials)]
-        worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
-        robot, judge = worlds.robots[0], FallJudge(worlds)
-        start, fell, turned = robot.pose[:, :2].copy(), np.zeros(trials, dtype=bool), np.zeros(trials)
-        before = began = yaw_of(robot.pose)
-        walker.wanted[:] = wish
-        for _ in range(CYCLES):
-            walker.sample(0.0)
-            worlds.advance(CONTROL_CYCLE)
-            fell |= judge.now()
-            now = yaw_of(robot.pose)
-            turned, before = turned + np.angle(np.exp(1j * (now - before))), now
-        # Straight ways count as far as they lead where they were to: a robot that goes elsewhere is not fast.
-        apart, heading = robot.pose[:, :2] - start, began + math.atan2(wish[1], wish[0])
-        way = turned if name == "turn" else apart[:, 0] * np.cos(heading) + apart[:, 1] * np.sin(heading)
-        speed = way[~fell] / (CYCLES * CONTROL_CYCLE)
-        cells.append(f"{speed.mean():.2f} ± {2 * speed.std() / np.sqrt(max(len(speed), 1)):.2f}")
-        falls.append(str(int(fell.sum())))
-        if name == "ahead":
-            astray = f"{np.degrees(np.abs(turned[~fell])).mean():.1f}"
-    return " | ".join(cells) + f" | {astray} | {', '.join(falls)} of {trials} each |"
+    wish = {"ahead": (ahead, 0, 0), "back": (-policy.back, 0, 0), "aside": (0, aside, 0), "turn": (0, 0, turn)}[
+        direction
+    ]
+    generators = [np.random.default_rng([SEED, DIRECTIONS.index(direction), n]) for n in range(trials)]
+    worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
+    robot, judge = worlds.robots[0], FallJudge(worlds)
+    start, fell, turned = robot.pose[:, :2].copy(), np.zeros(trials, dtype=bool), np.zeros(trials)
+    before = began = yaw_of(robot.pose)
+    walker.wanted[:] = wish
+    for _ in range(CYCLES):
+        walker.sample(0.0)
+        worlds.advance(CONTROL_CYCLE)
+        fell |= judge.now()
+        now = yaw_of(robot.pose)
+        turned, before = turned + np.angle(np.exp(1j * (now - before))), now
+    # Straight ways count as far as they lead where they were to: a robot that goes elsewhere is not fast.
+    apart, heading = robot.pose[:, :2] - start, began + math.atan2(wish[1], wish[0])
+    way = turned if direction == "turn" else apart[:, 0] * np.cos(heading) + apart[:, 1] * np.sin(heading)
+    return Walked(way / (CYCLES * CONTROL_CYCLE), turned, fell)
+
+
+def cells(found: Walked, direction: str) -> str:
+    """Mean speed with twice its standard error, of who stood, the change of heading, and falls."""
+    stood = ~found.fell
+    speed = found.speed[stood]
+    said = f"{speed.mean():.2f} ± {2 * speed.std() / np.sqrt(max(len(speed), 1)):.2f}"
+    astray = "" if direction == "turn" else f", {np.degrees(np.abs(found.turned[stood])).mean():.1f}°"
+    return f"{said}{astray}, {int(found.fell.sum())} of {len(found.fell)}"
 
 
 def earned(scene: Scene, policy: PolicySettings, *, moves: bool, cycles: int = 400) -> float:
     """The mean reward of a second of 32 robots that follow the network, or whose actions are zero."""
     usual = usual_walk(scene)[1]
-    rewards = WalkRewards(fastest=policy.fastest, back=policy.back, level=0.7, push=0.0, foot_height=usual.foot_height)
+    rewards = dataclasses.replace(usual, fastest=policy.fastest, back=policy.back, level=0.7, push=0.0)
     task = WalkTask(scene, 32, seed=SEED, learning=WalkLearning(gait=policy.gait, rewards=rewards))
     network, total = policy.network(scene.robots[0].kind), 0.0
     for _ in range(cycles):
@@ -90,18 +110,23 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--actuation", default="ideal")
+    parser.add_argument("--directions", nargs="+", default=DIRECTIONS, choices=DIRECTIONS)
     parser.add_argument("--rewards", action="store_true")
     arguments = parser.parse_args()
     walk = read_walk(arguments.walk)
     if (policy := walk.policy) is None:
         parser.error(f"the walk {arguments.walk!r} is no policy")
-    _say("| type | ahead | back | aside | turn | heading, ahead | falls |")
-    _say("|---" * 7 + "|")
+    _say("| type | " + " | ".join(arguments.directions) + " |")
+    _say("|---" * (1 + len(arguments.directions)) + "|")
     for kind in policy.weights:
         type_ = "" if kind == "plain" else kind
         placement = Placement(robot=walk.robot, name=ROBOT_NAME, type=type_, actuation=arguments.actuation)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
-        _say(f"| {kind} | " + measured(scene, walk, policy, arguments.trials, arguments.threads))
+        row = [
+            cells(walked(scene, walk, direction, arguments.trials, arguments.threads), direction)
+            for direction in arguments.directions
+        ]
+        _say(f"| {kind} | " + " | ".join(row) + " |")
         if arguments.rewards:
             scene = walk_scene(walk.robot, type_, arguments.actuation)
             still, moves = (earned(scene, policy, moves=one) for one in (False, True))

@@ -11,6 +11,7 @@ import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.learning.courses import start_walkers, yaw_of
+from nutmeg.learning.policies.walk_task import walk_scene
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.legs.feet import find_feet, mirror_of
@@ -108,6 +109,27 @@ def test_the_shipped_policy_walks_straight_on_every_type_of_the_league_s_robot(k
     assert (robot.uprightness() > 0.7).all()
     assert (way > 3.0).all()
     assert (np.abs(yaw_of(robot.pose) - yaw) < np.radians(15)).all()
+
+
+def test_the_shipped_policy_of_a_t1_goes_where_it_is_to() -> None:
+    walk = read_walk("policy", "t1").for_robot("t1")
+    wishes = np.array([[1.0, 0.0, 0.0], [-0.7, 0.0, 0.0], [0.0, 0.6, 0.0], [0.0, -0.6, 0.0], [0.0, 0.0, 1.2]])
+    worlds, walker = start_walkers(walk_scene("t1"), [walk] * 5, [np.random.default_rng([7, n]) for n in range(5)])
+    robot = worlds.robots[0]
+    start, yaw = robot.pose[:, :2].copy(), yaw_of(robot.pose)
+    walker.wanted[:] = wishes
+    for _ in range(150):
+        walker.sample(0.0)
+        worlds.advance(0.02)
+    apart = robot.pose[:, :2] - start
+    way = np.stack(
+        [np.cos(yaw) * apart[:, 0] + np.sin(yaw) * apart[:, 1], np.cos(yaw) * apart[:, 1] - np.sin(yaw) * apart[:, 0]],
+        1,
+    )
+    assert (robot.uprightness() > 0.9).all()
+    assert way / 3 == pytest.approx(wishes[:, :2], abs=0.35)
+    assert (np.abs(way).max(axis=1)[:4] > 0.9).all()
+    assert (yaw_of(robot.pose) - yaw)[4] % (2 * np.pi) == pytest.approx(3.6, abs=0.6)
 
 
 def test_a_mirrored_robot_moves_as_the_mirror_image() -> None:

@@ -53,8 +53,8 @@ class Arguments(JsonOption):
     robot: Literal["t1", "k1"] = "t1"
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
-    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`. With
-    --protocol mj a policy of `nutmeg train`; without one, players stand. [default: final, as in `nutmeg play`]"""
+    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
+    out, as in `nutmeg play`. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4

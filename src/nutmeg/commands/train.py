@@ -12,7 +12,7 @@ the same numbers, and more --iterations go further. Sixteen cores and a GPU for 
 minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on the GPU.
 
 example: nutmeg train walk --robot nao-spark --type type0
-         nutmeg train walk --robot t1 --worlds 4096 --device gpu
+         nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu
          nutmeg train walk --robot my/quadruped --level 0.5
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
@@ -36,11 +36,12 @@ import tyro
 
 from nutmeg.base.errors import EnvironmentProblem, FileError
 from nutmeg.base.journal import command_line, open_run, read_json
-from nutmeg.base.settings import Bounds, field_notes
+from nutmeg.base.settings import Bounds, above, field_notes
 from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
+    from nutmeg.learning.policies.ppo import PpoSettings
     from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
     from nutmeg.view.terminal import Terminal
 
@@ -95,6 +96,10 @@ class Arguments(JsonOption):
     """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
     """What spread of the actions is worth: more explores longer."""
+    spread: Annotated[float, above(0.0)] | None = None
+    """The first standard deviation of actions; 0.8, of get-ups and robots commanded angles 0.5, of kicks 0.3."""
+    hidden: tuple[Annotated[int, Bounds(1, 4096)], ...] = (128, 128)
+    """Widths of the hidden layers; 256 128 for a walk with many joints."""
     seed: Seed = 1
     """Seed of everything random."""
     threads: Annotated[int, Bounds(1, 256)] = 2
@@ -111,7 +116,6 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Trains, or goes on with it."""
-    from nutmeg.learning.policies.ppo import PpoSettings
     from nutmeg.learning.policies.training import Training, TrainSettings
 
     arguments = dataclasses.replace(
@@ -125,7 +129,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
-        ppo=PpoSettings(entropy=arguments.entropy, **_LEARNING[arguments.task]),
+        ppo=_ppo(arguments),
     )
     names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))
     folder = arguments.output or Path("runs") / "-".join(name for name in names if name)
@@ -134,7 +138,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
     except ImportError as error:
         raise EnvironmentProblem(
-            f"--device {arguments.device} needs torch: {error}. Install it, or leave it out."
+            f"--device {arguments.device} needs torch: {error}. pip install 'nutmeg-sim[train]', or leave it out."
         ) from None
     with open_run(
         folder,
@@ -149,6 +153,16 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         elif first is not None:
             training.load(first, go_on=False)
         return _train(training, opened, arguments, terminal)
+
+
+def _ppo(arguments: Arguments) -> PpoSettings:
+    """How the networks learn."""
+    from nutmeg.learning.policies.ppo import PpoSettings
+
+    known = dict(_LEARNING[arguments.task])
+    if arguments.spread is not None or arguments.robot != "nao-spark":
+        known["spread"] = arguments.spread or 0.5
+    return PpoSettings(entropy=arguments.entropy, hidden=arguments.hidden, **known)
 
 
 def _kept(path: Path) -> dict[str, Any]:

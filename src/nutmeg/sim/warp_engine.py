@@ -75,8 +75,14 @@ def warp_modules(device: Device = "gpu") -> tuple[Any, Any]:
     return warp, mujoco_warp
 
 
-def device_model(scene: Scene) -> mujoco.MjModel:
-    """The scene's model as `mujoco_warp` can step it; see the head of this module."""
+def device_model(scene: Scene, *, capsules: bool = False) -> mujoco.MjModel:
+    """The scene's model as `mujoco_warp` can step it; see the head of this module.
+
+    Args:
+        scene: what is in every world.
+        capsules: whether cylinders collide as capsules of the same radius and length. Those of a K1 take minutes to
+            compile otherwise, and training with them came to a stop.
+    """
     if is_ode(scene.model) or printed_count(scene.model):
         raise ModelError(
             "parts of this scene run beside the engine (the contacts of the profile `league`, or printed motors), "
@@ -90,6 +96,9 @@ def device_model(scene: Scene) -> mujoco.MjModel:
         box = geom.type == mujoco.mjtGeom.mjGEOM_BOX and geom.parent.name == "world" and geom.contype
         if box and abs(geom.pos[2] + geom.size[2]) < _GROUND_TOLERANCE:
             geom.pos, geom.type, geom.size = [0.0, 0.0, 0.0], mujoco.mjtGeom.mjGEOM_PLANE, [0.0, 0.0, 1.0]
+        if capsules and geom.type == mujoco.mjtGeom.mjGEOM_CYLINDER:
+            radius, half = geom.size[:2]
+            geom.type, geom.size = mujoco.mjtGeom.mjGEOM_CAPSULE, [radius, max(half - radius, 0.001), 0.0]
     model = spec.compile()
     model.opt.solver = scene.model.opt.solver  # it may have been changed since the scene was built
     model.geom_friction[:] = np.maximum(model.geom_friction, mujoco.mjMINMU)  # MuJoCo does that in each contact itself
@@ -127,14 +136,17 @@ class WarpBatch:
         scene: what is in every world.
         count: how many, N.
         device: `gpu` or `warp-cpu`.
+        model: of `device_model`, if it is to be another one than the scene's.
     """
 
-    def __init__(self, scene: Scene, count: int, device: Device = "gpu") -> None:
+    def __init__(
+        self, scene: Scene, count: int, device: Device = "gpu", *, model: mujoco.MjModel | None = None
+    ) -> None:
         self._warp, self._engine = warp_modules(device)
         self.model, self.count, self.on_cuda = scene.model, count, device == "gpu"
         self.place = self._warp.get_device("cuda" if self.on_cuda else "cpu")
         """Warp's device."""
-        here = device_model(scene)
+        here = model or device_model(scene)
         self._bound: dict[str, Floats] = {}
         self._graphs: dict[int, Any] = {}
         self._types = {self._warp.bool: np.bool_, self._warp.int32: np.int32}
@@ -276,7 +288,9 @@ class WarpBatch:
 
     def overflowed(self) -> Any:  # noqa: ANN401
         """The worlds that had more contacts or constraints than fit, since they were made or reset, (N,)."""
-        return self.data.overflow.numpy() != 0
+        kinds = self._engine.OverflowType
+        # A solver that was ended by its limit of iterations is reported in the same place, but had room enough.
+        return (self.data.overflow.numpy() & ~int(kinds.ITERATIONS | kinds.LS_ITERATIONS)) != 0
 
     def forget_overflow(self) -> None:
         """Forgets which worlds had too little room."""

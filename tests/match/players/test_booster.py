@@ -8,7 +8,14 @@ import pytest
 from nutmeg.base.errors import UsageError
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.mj_game import MjGame
-from nutmeg.match.players.booster import BoosterBody, BoosterPlayer, BoosterSetup, booster_team, policy_walk
+from nutmeg.match.players.booster import (
+    BoosterBody,
+    BoosterPlayer,
+    BoosterSetup,
+    booster_team,
+    policy_walk,
+    walking_setup,
+)
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import slot_of
@@ -86,6 +93,32 @@ def test_who_falls_holds_its_pose_and_begins_to_walk_anew_when_it_is_put_up() ->
         for _ in range(4):
             loop.cycle()
         assert len(player.walker.asked) > asked
+
+
+def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it() -> None:
+    setup = walking_setup(BoosterSetup(players=1))
+    assert setup.speeds == (1.2, 0.84, 0.72, 1.5)
+    player = BoosterPlayer("reds", 1, setup)
+    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
+        loop = GameLoop(game, {("reds", 1): player})
+        for _ in range(5):
+            loop.cycle()
+        game.place_player(slot_of(Side.LEFT, 1), (-3.0, 0.0, 0.69), 0.0)
+        game.world.place_ball((0.0, 0.0))
+        for _ in range(60):  # it comes to stand before it plays
+            loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for _ in range(200):
+            loop.cycle()
+        belief = player._beliefs[0]
+        assert belief["upright"]
+        assert belief["x"] > -0.5
+        assert belief["ball_x"] > 0.3
+
+
+def test_a_robot_without_a_walk_of_its_own_stands() -> None:
+    setup = BoosterSetup(robot="k1")
+    assert walking_setup(setup) is setup
 
 
 def test_a_walk_without_a_policy_is_refused() -> None:

@@ -139,7 +139,10 @@ def stable_baselines_env(task: RobotTask) -> Any:  # noqa: ANN401 (a class of th
 
 
 def rsl_rl_env(task: RobotTask, device: str = "cpu") -> Any:  # noqa: ANN401 (a class of the library)
-    """The robots of a task as a `VecEnv` of rsl-rl: groups `policy` and `critic`, tensors of a device."""
+    """The robots of a task as a `VecEnv` of rsl-rl: groups `policy` and `critic`, tensors of a device.
+
+    Robots of a task with `device="gpu"` are there already, and nothing of them passes through this computer's memory.
+    """
     try:
         import torch  # type: ignore[import-not-found,unused-ignore]
         from rsl_rl.env import VecEnv  # type: ignore[import-not-found,unused-ignore]
@@ -148,7 +151,7 @@ def rsl_rl_env(task: RobotTask, device: str = "cpu") -> Any:  # noqa: ANN401 (a 
         raise EnvironmentProblem("this needs rsl-rl and torch: pip install rsl-rl-lib.") from None
 
     class TaskVecEnv(VecEnv):  # type: ignore[misc,unused-ignore]
-        """Robots are stepped on the processor; only the networks are on the device."""
+        """Robots are stepped where the task is, and what is learned from is brought to the device."""
 
         def __init__(self) -> None:
             self.num_envs, self.num_actions, self.device = task.count, task.actions, device
@@ -157,18 +160,19 @@ def rsl_rl_env(task: RobotTask, device: str = "cpu") -> Any:  # noqa: ANN401 (a 
             self.episode_length_buf = torch.zeros(task.count, dtype=torch.long, device=device)
 
         def get_observations(self) -> Any:  # noqa: ANN401
-            both = np.concatenate([task.observation, task.truth], axis=1)
-            seen = {
-                "policy": torch.tensor(task.observation, device=device),
-                "critic": torch.tensor(both, device=device),
-            }
-            return TensorDict(seen, batch_size=[task.count], device=device)
+            seen, truth = (self._brought(values) for values in (task.observation, task.truth))
+            groups = {"policy": seen, "critic": torch.cat([seen, truth], dim=1)}
+            return TensorDict(groups, batch_size=[task.count], device=device)
+
+        def _brought(self, values: Any) -> Any:  # noqa: ANN401
+            return torch.as_tensor(values, device=device).clone()
 
         def step(self, actions: Any) -> tuple[Any, Any, Any, dict[str, Any]]:  # noqa: ANN401
-            reward, ended, cut, _ = step_task(task, actions.detach().cpu().numpy())
-            over = torch.tensor(ended | cut, device=device)
+            task.advance(actions.detach() if task.on_cuda else actions.detach().cpu().numpy())
+            reward, ended, cut = (self._brought(values) for values in (task.reward, task.ended, task.cut))
+            task.begin_over()
+            over = ended | cut
             self.episode_length_buf = torch.where(over, 0, self.episode_length_buf + 1)
-            extras = {"time_outs": torch.tensor(cut, device=device)}
-            return self.get_observations(), torch.tensor(reward, device=device), over.long(), extras
+            return self.get_observations(), reward, over.long(), {"time_outs": cut}
 
     return TaskVecEnv()

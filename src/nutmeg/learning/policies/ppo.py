@@ -207,10 +207,9 @@ class Arrays:
 
     Args:
         device: `cpu` for numpy, or a device of torch: `cuda`, or `cpu:0` for the processor.
-        seed: of random numbers.
     """
 
-    def __init__(self, device: str = "cpu", seed: int = 0) -> None:
+    def __init__(self, device: str = "cpu") -> None:
         self._torch: Any = None
         self.module: Any = np
         if device != "cpu":
@@ -219,8 +218,7 @@ class Arrays:
             self._torch, self.module = torch, torch
             torch.backends.cuda.matmul.allow_tf32 = True
             self._generator = torch.Generator(device)
-        self._device = device
-        self.reseed(np.random.default_rng(seed))
+        self._device, self._rng = device, np.random.default_rng()
 
     def reseed(self, rng: np.random.Generator) -> None:
         """Draws random numbers from another generator from now on."""
@@ -305,7 +303,7 @@ class Learner:
         mirrors: Mirrors | None = None,
         device: str = "cpu",
     ) -> None:
-        self.settings, self.arrays, rng = settings, Arrays(device, seed), np.random.default_rng([seed, 1])
+        self.settings, self.arrays, rng = settings, Arrays(device), np.random.default_rng(seed)
         observations, truths, self.actions = widths
         self.seen, self.known = Statistics(observations), Statistics(observations + truths)
         self.policy = Perceptron((observations, *settings.hidden, self.actions), self.arrays, rng, 0.01)
@@ -323,6 +321,7 @@ class Learner:
             same = (np.array([0]), np.ones(1, np.float32))
             self._act = Symmetric(self.policy, mirrors.observation, mirrors.action, self.arrays)
             self._judge = Symmetric(self.critic, known, same, self.arrays)
+        self.arrays.reseed(rng)
         self._normalise()
 
     def reseed(self, rng: np.random.Generator) -> None:

@@ -238,9 +238,10 @@ class RobotTask:
             parts = np.array_split(np.arange(count), threads * CHUNKS_A_THREAD)
             self._chunks = [slice(int(part[0]), int(part[-1]) + 1) for part in parts if len(part)]
         else:
-            from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
+            from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch, device_model
 
-            self.batch = WarpBatch(scene, count, device)
+            self._model = device_model(scene, capsules=True)
+            self.batch = WarpBatch(scene, count, device, model=self._model)
             self.batch.limit_solver(*SOLVER_ITERATIONS)
             if self.on_cuda:
                 _use_stream(self.batch.stream)
@@ -301,9 +302,7 @@ class RobotTask:
         if self.device == "cpu":
             model, use = self.scene.model, lambda models: use_models(self.batch, models)
         else:
-            from nutmeg.sim.warp_engine import device_model
-
-            model, use = device_model(self.scene), self.batch.use_models
+            model, use = self._model, self.batch.use_models
         drawn = [variation.draw(model, self.table, rng) for _ in range(variation.bodies)]
         use([drawn[n % len(drawn)] for n in range(self.count)])
 

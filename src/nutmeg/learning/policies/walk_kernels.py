@@ -417,6 +417,7 @@ def judge_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
         soles[foot] = q[at.root + 2] + sole_height(q, feet, foot, up)
     rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
     total = earned(tables, e, s, missing, soles, feet) - spent(tables, e, s, up[0] ** 2 + up[1] ** 2, rates)
+    total -= r.bounce * v[at.rate + 2] ** 2
     fell = up[2] < FALLEN_UP or q[at.root + 2] < FALLEN_HEIGHT * r.stand_height
     robots.ended[n], robots.cut[n] = fell, e.cycle >= e.ends and not fell
     e.falls += int(fell)

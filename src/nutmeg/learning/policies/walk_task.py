@@ -90,6 +90,8 @@ class WalkRewards(Rewards):
     """Cost of a second at a roll or pitch rate of 1 rad/s."""
     change: float = 0.0
     """Cost of a second for each action that changes by 1 in a cycle."""
+    bounce: float = 0.0
+    """Cost of a second at a vertical velocity of 1 m/s."""
     posture: float = 0.0
     """Cost of a second for each joint that is 1 rad off its stance."""
     arms: float = 0.05
@@ -149,12 +151,11 @@ def walk_scene(robot: str, kind: str = "", actuation: str = "ideal", *, native: 
 def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
     """The gait and the commands that a robot learns with if nothing else is said.
 
-    Robots that are commanded angles walk as pendulums of their legs' length h do: a stride takes 0.68 s sqrt(h / 1 m),
-    of four legs 0.83, and the highest speed is half of sqrt(g h), above which a walk becomes a run. The clock draws two
-    legs up by so little (0.05 h) that a T1 whose network does nothing stays on its feet for some seconds; with 0.1 h it
-    falls within one, because nothing shifts its weight to the other foot. Four legs stand on two of them for a moment,
-    and soft drives need more (0.15 h) to lift a foot at all. Feet are to rise by 0.08 h, and earn more than a Nao's:
-    robots that keep them on the ground never learn to walk.
+    Robots that are commanded angles walk as pendulums of their legs' length h do: a stride takes 0.82 s sqrt(h / 1 m),
+    and the highest speed is half of sqrt(g h), above which a walk becomes a run. The clock draws two legs up by little
+    (0.07 h): with 0.1 h a T1 whose network does nothing falls within a second, because nothing shifts its weight to the
+    other foot. Four legs stand on two of them for a moment, and soft drives need more (0.15 h) to lift a foot at all.
+    Feet are to rise by 0.08 h, and earn more than a Nao's: robots that keep them on the ground never learn to walk.
     """
     table = scene.robot(ROBOT_NAME)
     if not commands_angles(table):
@@ -162,14 +163,15 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
     feet = find_feet(scene, table)
     legs, two = feet.hip_height, len(feet.bodies) == 2
     speed, step = round(0.5 * math.sqrt(STANDARD_GRAVITY * legs), 1), 2 * CONTROL_CYCLE
-    stride = round((0.68 if two else 0.83) * math.sqrt(legs) / step) * step
-    gait = Gait(reach=0.2, gain=0.5, stride=round(stride, 2), lift=0.15 if two else 0.45)
+    stride = round(0.82 * math.sqrt(legs) / step) * step
+    gait = Gait(reach=0.25, gain=0.8, stride=round(stride, 2), lift=0.2 if two else 0.45)
     return gait, WalkRewards(
         fastest=(speed, round(0.6 * speed, 2), 1.5),
         back=round(0.7 * speed, 2),
         follow=2.5,
         feet=2.0,
         change=0.02,
+        bounce=0.5,
         posture=0.05,
         foot_height=round(0.08 * legs, 3),
     )
