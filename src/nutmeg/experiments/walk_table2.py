@@ -1,6 +1,6 @@
 """Table 2 of MacAlpine and others (2012): how fast each learned walk is in each direction, and what it is worth.
 
-    answer = run(Path("runs/walk-table2"), Settings(seed=0, threads=2))
+    answer = run(Path("runs/walk-table2"), Settings(threads=2))
     answer["agents"]["DynamicRewards"]["speeds"]["sideways"]        # mean, se, falls, trials
     answer["goals"]                                                  # each met, missed, or not measured
 
@@ -220,8 +220,8 @@ QUICK = Scale(trials=4, changes=20, starts=2)
 class Settings(ExperimentSettings):
     """Options; quick means 4 starts instead of 20, and the course twice."""
 
-    seed: int = 0
-    """Seed of the first starts; the others follow."""
+    seed: int = 3001
+    """Seed of the first starts, which no walk was tuned on; the others follow."""
     seeds: int = 1
     """How many times as many starts there are; all are taken together."""
     walks: Path | None = None
