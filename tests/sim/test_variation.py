@@ -13,7 +13,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import ModelError, NutmegError, UnknownNameError
 from nutmeg.model import Adjustment, Placement, Scene, SceneSettings, assemble
 from nutmeg.sim import Worlds
-from nutmeg.sim.ode_step import begin_step, finish_step, places
+from nutmeg.sim.ode_step import begin_step, finish_step, places, solve_step
 from nutmeg.sim.variation import robot_rows, robot_types
 from nutmeg.sim.worlds import SingleWorld
 
@@ -290,7 +290,8 @@ def danced(world: SingleWorld, robot: int) -> Floats:
     for step in range(150):
         world.ctrl[table.commands] = 8.0 * np.sin(0.2 * step + np.arange(22))
         world.refresh()
-        finish_step(*world.addresses, places())
+        solve_step(*world.addresses, places())
+        finish_step(*world.addresses)
         begin_step(*world.addresses, places())
         path.append(world.qpos[table.root : table.root + 51].copy())
     return np.array(path)

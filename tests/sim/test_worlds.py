@@ -14,7 +14,7 @@ from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble, load_robot
 from nutmeg.recording import Recording
 from nutmeg.sim import Worlds
-from nutmeg.sim.ode_step import begin_step, finish_step, places
+from nutmeg.sim.ode_step import begin_step, finish_step, places, solve_step
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.sensing import Sensing
 from nutmeg.sim.trace import TraceWriter
@@ -367,7 +367,8 @@ def scene() -> Scene:
 def whole_step(world: SingleWorld, between: Callable[[], None] = lambda: None) -> None:
     """A whole step, with a look at its contacts between the halves."""
     world.refresh()
-    finish_step(*world.addresses, places())
+    solve_step(*world.addresses, places())
+    finish_step(*world.addresses)
     between()
     begin_step(*world.addresses, places())
 

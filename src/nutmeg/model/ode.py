@@ -62,7 +62,7 @@ BODY_NUMBERS = 2
 """User data of a body: its drag."""
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
-STATES_OF_BODY = 25
+STATES_OF_BODY = 26
 """What a step remembers of a body: the numbers of `sim.ode_step.Gap`."""
 STOP_MARGIN = 0.02
 """Stops are looked at when a joint is this near [rad]: ODE measures angles of joints that drift, which are larger."""
@@ -133,5 +133,5 @@ def is_ode(model: mujoco.MjModel) -> bool:
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 25) what a step remembers of each body: a view of user data."""
+    """(..., bodies, 26) what a step remembers of each body: a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)

@@ -1,10 +1,11 @@
 """A step of the league's engine: ODE's equations of motion, solved with MuJoCo's parts.
 
     step_as_ode(model._address, data._address, places())   # after mj_step1, before mj_step2
-    finish_step(...), begin_step(...)                      # the halves of a whole step: in this order, contacts between
+    solve_step(...), finish_step(...), begin_step(...)     # a whole step in this order; forces after the first
+    is_at_rest(...)                                        # whether ODE would take all bodies for idle
 
 The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in six ways. This function puts them
+engine does with a contact decides how a robot walks, and the two engines differ in seven ways. This function puts them
 right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
 and the integration.
 
@@ -34,8 +35,12 @@ the bodies with their gaps.
 acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
 is the momentum with which gaps open and close.
 
-**Angles.** ODE turns a body a little less than its spin says, and measures the angle of a joint with its gap. Joints
-are turned accordingly, after the step, and stops look at the measured angle.
+**Idle bodies.** ODE takes the velocity from bodies that have been slow for ten steps. Their momentum is taken from the
+forces, and joints that meet their stops slowly come to rest there.
+
+**Angles.** ODE turns each body on its own, a little less than its spin says, and nothing pulls back what it is turned
+about the axis of its joint. Joints are turned accordingly, after the step. ODE measures the angle of a joint with its
+gap: stops, drives and sensors look at the measured angle.
 
 What is left out: joints of ODE give way, by 10 micrometres a second for each newton. ODE itself, without that, differs
 from the league's recordings as much as this does.
@@ -86,13 +91,17 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
-STOP_NOISE = 3e-9
-"""A joint is at a stop when it is deeper in it than this [rad]. A drive presses it in by 2.5e-9, but in each step ODE's
-joints give way by more than that: joints that rest at a stop do leave it there."""
 AWAY_SHARE = 1e-5
 """Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
+IDLE_SPEED = 0.01
+"""A body that is slower, in m/s and in rad/s, is idle (ODE's own)."""
+IDLE_STEPS = 10
+"""So many slow steps in a row disable a body (ODE's own)."""
+BALL_REST_SPEED = 1e-9
+"""A ball that is slower rests [m/s, rad/s]."""
 NEVER = -1e10
 """Reference of a row that has no force."""
+_DEGREES = 180.0 / math.pi
 
 FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
 SPHERE, BOX = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_BOX)
@@ -156,6 +165,7 @@ class Places:
     d_xmat: int
     d_xquat: int
     d_xaxis: int
+    d_xanchor: int
     d_qacc_warmstart: int
     d_qvel: int
     d_ctrl: int
@@ -216,6 +226,8 @@ class Gap:
     """And how far it is turned right by them [rad]."""
     excess: float
     """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
+    idle: float
+    """Steps in a row in which it was slow."""
 
 
 @dataclass
@@ -234,8 +246,6 @@ class Before:
     """How far it is put right by what its joints were short of [m]."""
     righted: Annotated[Floats, (3,)]
     """And turned right [rad]."""
-    closing: Annotated[Floats, (3,)]
-    """How fast its gap turned back in the last step [rad/s]."""
 
 
 PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
@@ -260,8 +270,12 @@ _read_command = types.ExternalFunction(
 )
 """The engine's own: the command of an actuator at a time, delays included."""
 _first_half = types.ExternalFunction("mj_step1", types.void(types.intp, types.intp))
-_second_half = types.ExternalFunction("mj_step2", types.void(types.intp, types.intp))
-"""The engine's own: everything that follows from positions and velocities, and from there to the next state."""
+_apply_drives = types.ExternalFunction("mj_fwdActuation", types.void(types.intp, types.intp))
+_accelerate = types.ExternalFunction("mj_fwdAcceleration", types.void(types.intp, types.intp))
+_solve = types.ExternalFunction("mj_fwdConstraint", types.void(types.intp, types.intp))
+_check = types.ExternalFunction("mj_checkAcc", types.void(types.intp, types.intp))
+_move = types.ExternalFunction("mj_Euler", types.void(types.intp, types.intp))
+"""The engine's own: everything that follows from positions and velocities (`mj_step1`), and the parts of `mj_step2`."""
 
 
 def compiled_for_all_models() -> Any:  # noqa: ANN401
@@ -280,7 +294,7 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
 
 
 @inlined
-def _gaps(model: int, data: int, place: Places) -> Records[Gap]:
+def read_gaps(model: int, data: int, place: Places) -> Records[Gap]:
     """(bodies,) what is remembered of each body, at the end of the engine's user data; live."""
     count, bodies = read_size(model + place.m_nuserdata), read_size(model + place.m_nbody)
     first = read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)
@@ -294,7 +308,7 @@ def drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
     place = places[0]
     memory, time = floats(data + place.d_userdata, 1), read_number(data + place.d_time)
     if memory[0] != time:
-        _drift(model, data, place, _gaps(model, data, place))
+        _drift(model, data, place, read_gaps(model, data, place))
     memory[0] = time
 
 
@@ -303,7 +317,7 @@ def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
     """Replaces rows and adds drag in a model whose first half of a step is done; addresses of model and data."""
     place = places[0]
     memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
-    gaps, rows = _gaps(model, data, place), read_int(data + place.d_nefc)
+    gaps, rows = read_gaps(model, data, place), read_int(data + place.d_nefc)
     drift_as_ode(model, data, places)
     _add_drag(model, data, place, gaps)
     if rows:
@@ -313,10 +327,23 @@ def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
 
 
 @kernel
-def finish_step(model: int, data: int, places: Records[Places]) -> None:
-    """Moves the world on by a step whose first half is done; contacts and their forces stay to be looked at."""
+def solve_step(model: int, data: int, places: Records[Places]) -> None:
+    """Works out the forces of a step whose first half is done.
+
+    This is the time to look at contacts: an engine that puts a robot to sleep while it moves the world on solves once
+    more afterwards, in its own way, and overwrites the forces.
+    """
     step_as_ode(model, data, places)
-    _second_half(model, data)
+    _apply_drives(model, data)
+    _accelerate(model, data)
+    _solve(model, data)
+
+
+@kernel
+def finish_step(model: int, data: int) -> None:
+    """Moves the world on by a step whose forces are known."""
+    _check(model, data)
+    _move(model, data)
 
 
 @kernel
@@ -324,6 +351,29 @@ def begin_step(model: int, data: int, places: Records[Places]) -> None:
     """Does the first half of the next step, so that places and contacts are those of the present state."""
     _first_half(model, data)
     drift_as_ode(model, data, places)
+
+
+@kernel
+def is_at_rest(model: int, data: int, places: Records[Places]) -> bool:
+    """Whether ODE would disable all bodies that are awake, and nothing was set in motion since."""
+    place = places[0]
+    bodies, gaps = read_size(model + place.m_nbody), read_gaps(model, data, place)
+    velocities, joint_of = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_jntadr, bodies)
+    kinds = ints(model + place.m_jnt_type, read_size(model + place.m_njnt))
+    for speed in floats(data + place.d_qvel, read_size(model + place.m_nv)):
+        if not abs(speed) <= IDLE_SPEED:  # nor if it is no number
+            return False
+    for body in ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)):
+        if joint_of[body] < 0:
+            continue
+        if kinds[joint_of[body]] == FREE_JOINT or kinds[joint_of[body]] == HINGE_JOINT:
+            if gaps[body].idle < IDLE_STEPS:
+                return False
+        else:  # a ball, which hangs on nothing
+            for i in range(6):
+                if abs(velocities[6 * body + i]) > BALL_REST_SPEED:
+                    return False
+    return True
 
 
 # ---- vectors and quaternions: plain tuples, which cost no memory
@@ -351,13 +401,6 @@ def _sum(a: Vector, share: float, b: Vector) -> Vector:
 @inlined
 def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inlined
-def _shortness(spin: Vector, h: float) -> float:
-    """The share of a turn by `h` times a spin that ODE's turn lacks: 1 - atan(x) / x, with half the angle x."""
-    x = 0.5 * h * math.sqrt(_dot(spin, spin))
-    return 1.0 - math.atan(x) / x if x > 1e-6 else 0.0
 
 
 @inlined
@@ -456,7 +499,6 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
             for i in range(6):
                 bias[body, i] += changes[6 * dof + i] * speeds[dof]
         joint = joint_of[body]
-        _set(before[body].closing, _sum((0.0, 0.0, 0.0), -WORLD_ERP / h, _vector(gaps[body].away, 0)))
         if joint < 0:
             if body:
                 _fixed_before(model, place, body, before[parents[body]], before[body])
@@ -468,7 +510,10 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
         else:
             continue  # a ball, which hangs on nothing
         _open_gap(model, data, place, body, before[body], gaps[body])
+        if kinds[joint] == HINGE_JOINT:
+            _turn_joint(model, data, place, joint, before[body], gaps[parents[body]], gaps[body])
         _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
+        _stop_idle(gaps[body], h)
         if kinds[joint] == HINGE_JOINT:
             gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
@@ -500,14 +545,13 @@ def _fixed_before(model: int, place: Places, body: int, base: Before, found: Bef
     _set(found.spin, base_spin)
     _set(found.put, _sum(_vector(base.put, 0), 1.0, _cross(_vector(base.righted, 0), arm)))
     _set(found.righted, _vector(base.righted, 0))
-    _set(found.closing, _vector(base.closing, 0))
     for i in range(4):
         found.turn[i] = turn[i]
 
 
 @inlined
 def _hinged_before(model: int, data: int, place: Places, body: int, base: Before, found: Before) -> None:
-    """Where a body that hangs on another was before the step; turns its joint by what ODE's turn was short of."""
+    """Where a body that hangs on another was before the step."""
     joints, bodies = read_size(model + place.m_njnt), read_size(model + place.m_nbody)
     joint, h = ints(model + place.m_body_jntadr, bodies)[body], read_number(model + place.m_opt_timestep)
     a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
@@ -518,21 +562,16 @@ def _hinged_before(model: int, data: int, place: Places, body: int, base: Before
     turn = _product(base_turn, _quaternion(floats(model + place.m_body_quat, 4 * bodies), 4 * body))
     offset = _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body)
     to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
-    axis_there = _rotated(turn, axis)
-    spin = _sum(base_spin, speeds[d], axis_there)
-    own, of_base = _sum(spin, 1.0, _vector(found.closing, 0)), _sum(base_spin, 1.0, _vector(base.closing, 0))
-    short = _dot(axis_there, own) * _shortness(own, h) - _dot(axis_there, of_base) * _shortness(of_base, h)
+    spin = _sum(base_spin, speeds[d], _rotated(turn, axis))
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
-    angles[a] -= h * short
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
-    righted = _sum(base_righted, -h * short, axis_there)
     velocity = _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, to_pivot))
     put = _sum(_vector(base.put, 0), 1.0, _cross(base_righted, to_pivot))
     _set(found.place, _sum(_sum(_vector(base.place, 0), 1.0, to_pivot), 1.0, from_pivot))
     _set(found.velocity, _sum(velocity, 1.0, _cross(spin, from_pivot)))
     _set(found.spin, spin)
-    _set(found.put, _sum(put, 1.0, _cross(righted, from_pivot)))
-    _set(found.righted, righted)
+    _set(found.put, _sum(put, 1.0, _cross(base_righted, from_pivot)))
+    _set(found.righted, base_righted)
     for i in range(4):
         found.turn[i] = turn[i]
 
@@ -549,20 +588,48 @@ def _open_gap(model: int, data: int, place: Places, body: int, before: Before, g
     held = _sum(held, 1.0, _cross(righted, arm))
     _set(gap.put, _sum(_vector(before.put, 0), 1.0, _cross(righted, arm)))
     _set(gap.righted, righted)
-    turned = _product((1.0, 0.5 * h * spin[0], 0.5 * h * spin[1], 0.5 * h * spin[2]), turn)
+    # ODE turns the body from where its gap had left it, with the spin that closes the gap.
+    _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.away, 0)))
+    tilted = _product((1.0, 0.5 * gap.away[0], 0.5 * gap.away[1], 0.5 * gap.away[2]), turn)
+    turned = _product((1.0, 0.5 * h * gap.spin[0], 0.5 * h * gap.spin[1], 0.5 * h * gap.spin[2]), tilted)
     now = _quaternion(floats(data + place.d_xquat, 4 * bodies), 4 * body)
     error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
     away = _sum((2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0]), -1.0, righted)
     _set(gap.velocity, _sum(velocity, -WORLD_ERP / h, _vector(gap.off, 0)))
-    _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.away, 0)))
     # How much the gaps grow; as accelerations for `_set_lacking`, because they close with a speed of their own.
     opened = _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.off, 0))
-    turned_away = _sum(away, -WORLD_ERP, _vector(gap.away, 0))
+    turned_away = _sum(away, -1.0, _vector(gap.away, 0))
     _set(gap.acceleration, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, opened))
     _set(gap.turning, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, turned_away))
     for i in range(3):
         gap.off[i] += opened[i]
         gap.away[i] += turned_away[i]
+
+
+@inlined
+def _turn_joint(model: int, data: int, place: Places, joint: int, before: Before, base: Gap, gap: Gap) -> None:
+    """Turns a joint by what its body is turned away about its axis: ODE's joints pull nothing back in this direction.
+
+    All that hangs on the joint turns with it, which the engine's places show from the next step on.
+    """
+    joints, h = read_size(model + place.m_njnt), read_number(model + place.m_opt_timestep)
+    body, bodies = ints(model + place.m_jnt_bodyid, joints)[joint], read_size(model + place.m_nbody)
+    at = ints(model + place.m_jnt_qposadr, joints)[joint]
+    axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
+    pivot = _vector(floats(data + place.d_xanchor, 3 * joints), 3 * joint)
+    angle = _dot(_sum(_vector(gap.away, 0), -1.0, _vector(base.away, 0)), axis)
+    floats(data + place.d_qpos, at + 1)[at] += angle
+    turn = _sum((0.0, 0.0, 0.0), angle, axis)
+    origin = _sum(_vector(floats(data + place.d_xpos, 3 * bodies), 3 * body), -1.0, pivot)
+    middle = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), -1.0, pivot)
+    _set(before.righted, _sum(_vector(before.righted, 0), 1.0, turn))
+    _set(before.put, _sum(_vector(before.put, 0), 1.0, _cross(turn, origin)))
+    _set(gap.righted, _sum(_vector(gap.righted, 0), 1.0, turn))
+    _set(gap.put, _sum(_vector(gap.put, 0), 1.0, _cross(turn, middle)))
+    _set(gap.away, _sum(_vector(gap.away, 0), -1.0, turn))
+    _set(gap.off, _sum(_vector(gap.off, 0), -1.0, _cross(turn, middle)))
+    _set(gap.turning, _sum(_vector(gap.turning, 0), -WORLD_ERP / h**2, turn))
+    _set(gap.acceleration, _sum(_vector(gap.acceleration, 0), -WORLD_ERP / h**2, _cross(turn, middle)))
 
 
 @inlined
@@ -585,6 +652,21 @@ def _set_lacking(model: int, data: int, place: Places, body: int, before: Before
     for i in range(3):
         gap.acceleration[i] += (then[i] - velocity[i]) / h + going[i]
         gap.turning[i] += (before.spin[i] - spin[i]) / h + turning[i]
+
+
+@inlined
+def _stop_idle(gap: Gap, h: float) -> None:
+    """Takes the velocity from a body that has been slow for ten steps: ODE disables it, but its neighbours wake it.
+
+    A joint that meets its stop slowly then comes to rest there, instead of bouncing for ever.
+    """
+    velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
+    gap.idle = gap.idle + 1.0 if max(_dot(velocity, velocity), _dot(spin, spin)) <= IDLE_SPEED**2 else 0.0
+    if gap.idle >= IDLE_STEPS:
+        for i in range(3):
+            gap.acceleration[i] -= velocity[i] / h
+            gap.turning[i] -= spin[i] / h
+            gap.velocity[i] = gap.spin[i] = 0.0
 
 
 @inlined
@@ -633,6 +715,8 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         ints(model + place.m_jnt_dofadr, read_size(model + place.m_njnt)),
     )
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
+    parents = ints(model + place.m_body_parentid, read_size(model + place.m_nbody))
+    axes = floats(data + place.d_xaxis, 3 * joints)
     at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
     guess[:] = 0.0  # where the solver begins
     for row in range(rows):
@@ -640,19 +724,17 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
             joint = ids[row]
-            angle = (
-                angles[angles_at[joint]] + gaps[bodies[joint]].excess
-            )  # the engine's distance is from before `_drift`
-            distance = angle - stops[2 * joint] if side > 0.0 else stops[2 * joint + 1] - angle
+            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's is from before `_drift`
+            distance = side * (angle - _stop(stops[2 * joint + (0 if side > 0.0 else 1)]))
             softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
-            if distance > -STOP_NOISE:
+            if distance > 0.0:
                 references[row] = NEVER
                 continue
             at_stop[dof] = side
-            speed, wanted = side * speeds[dof], -STOP_ERP * distance / h
-            if speed < 0.0:
-                wanted = max(wanted, -STOP_BOUNCE * speed)
-            references[row] = (wanted - speed) / h
+            spin = _sum(_vector(gaps[bodies[joint]].spin, 0), -1.0, _vector(gaps[parents[bodies[joint]]].spin, 0))
+            meeting = side * _dot(_vector(axes, 3 * joint), spin)  # with the spins that ODE's bodies have
+            wanted = max(-STOP_ERP * distance / h, -STOP_BOUNCE * meeting)
+            references[row] = (wanted - side * speeds[dof]) / h
     for row in range(rows):
         if kinds[row] != FRICTION_ROW:
             continue
@@ -666,6 +748,13 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
         if driven[dof] * at_stop[dof] > 0.0:
             push *= -AWAY_SHARE
         forces[dof] += push
+
+
+@inlined
+def _stop(angle: float) -> float:
+    """Where ODE has a stop [rad], in 32 bits; the model file has the league's whole degrees with six decimals."""
+    whole = round(angle * _DEGREES)
+    return float(np.float32(whole / _DEGREES if abs(angle * _DEGREES - whole) < 1e-3 else angle))
 
 
 @kernel
@@ -691,8 +780,10 @@ def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Record
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
-        angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess
-        if stops[2 * joint] - STOP_NOISE < angle < stops[2 * joint + 1] + STOP_NOISE:
+        # hingeeffector.cpp compares the angle, rounded to 32 bits in degrees, with the stop, rounded in radians.
+        angle = float(np.float32((angles[angles_at[joint]] + gaps[bodies[joint]].excess) * _DEGREES))
+        low, high = _stop(stops[2 * joint]) * _DEGREES, _stop(stops[2 * joint + 1]) * _DEGREES
+        if low < angle < high:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
             limit = 2 * controls[motor]

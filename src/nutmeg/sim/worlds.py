@@ -521,9 +521,9 @@ def _normal(poses: Floats, robot: str) -> Floats:
 #
 # `Worlds` copies the fields that are bound; it has no contacts, and a copy costs more than a step of one robot. Here a
 # step is cut in two halves (acceleration and integration, then positions, contacts and velocities of the new state:
-# `ode_step.finish_step` and `begin_step`), so that bodies' places are never one step old, at no cost. Motion is that of
-# `Worlds`, bit for bit. The halves are called from compiled code: with what a match measures in each, a step of one
-# robot took half as long again when Python called them one after the other.
+# `ode_step.solve_step` and `finish_step`, then `begin_step`), so that bodies' places are never one step old, at no
+# cost. Motion is that of `Worlds`, bit for bit. The halves are called from compiled code: with what a match measures in
+# each, a step of one robot took half as long again when Python called them one after the other.
 #
 # Sensors of the scene are switched off: a match computes its observations from the state, which is cheaper.
 
@@ -533,7 +533,8 @@ class SingleWorld:
 
     world = SingleWorld(scene)
     world.refresh()
-    finish_step(*world.addresses, places())     # contacts and their forces are those of this step
+    solve_step(*world.addresses, places())      # contacts and their forces are those of this step
+    finish_step(*world.addresses)
     begin_step(*world.addresses, places())
     world.data.xpos                             # live
     """
@@ -546,9 +547,7 @@ class SingleWorld:
         """Its own: numbers may be changed while it runs."""
         self._has_gaps = is_ode(self.model)
         if self._has_gaps:
-            self.model.geom_user[0, -1] = (
-                0.0  # the engine's callback leaves it alone: `finish_step` does what is needed
-            )
+            self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `solve_step` does what is needed
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
         self.addresses: tuple[int, int] = (self.model._address, self.data._address)
@@ -558,22 +557,29 @@ class SingleWorld:
         self.qpos: Floats = self.data.qpos
         self.qvel: Floats = self.data.qvel
         self.ctrl: Floats = self.data.ctrl
-        self._moved = True
+        self.moved = True
+        """Whether the state was changed from outside since the engine last looked at it."""
 
     def touch(self) -> None:
         """Marks the state as changed, so that what the engine derives from it is computed again before it is needed."""
-        self._moved = True
+        self.moved = True
 
     def refresh(self) -> None:
         """Makes what the engine derives from the state (places, contacts) current, if the state was changed."""
-        if self._moved:
+        if self.moved:
             mujoco.mj_step1(self.model, self.data)
-            self._moved = False
+            self.moved = False
+
+    def pass_time(self) -> None:
+        """Lets a step's time pass in a world in which nothing moves."""
+        self.data.time += self.model.opt.timestep
+        if self._has_gaps:
+            self.data.userdata[0] = self.data.time  # by which `ode_step` knows that bodies have not moved
 
     def place_bodies(self) -> None:
         """Works out the places of all bodies and geoms alone."""
         mujoco.mj_kinematics(self.model, self.data)
-        self._moved = True
+        self.moved = True
 
     def close_gaps(self, bodies: slice) -> None:
         """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
@@ -586,4 +592,4 @@ class SingleWorld:
         self.data.eq_active[weld] = parked
         # The engine wakes a robot when a byte of its force is not zero: minus zero keeps a playing one awake.
         self.data.xfrc_applied[table.body, 0] = 0.0 if parked else -0.0
-        self._moved = True
+        self.moved = True

@@ -370,3 +370,31 @@ def test_a_robot_moves_in_a_match_as_it_does_in_the_worlds_that_motions_are_lear
         upright.append(robot.uprightness()[0])
         np.testing.assert_allclose(match.poses()[LEFT], robot.pose[0], atol=1e-5)
     assert min(upright) < 0.3, "it did not fall over"
+
+
+def test_a_world_at_rest_is_left_out_until_somebody_is_told_to_move() -> None:
+    world = MatchWorld(seats=1)
+    world.join(0, 0)
+    for _ in range(400):
+        world.step()
+    rested, time = world.ground.world.qpos.copy(), world.time
+    told = world.acc[0].copy(), world.forces[0].copy()
+    world.step()
+    assert np.array_equal(world.ground.world.qpos, rested)
+    assert world.time == pytest.approx(time + 0.02)
+    assert np.array_equal(told[0], world.acc[0])
+    assert np.array_equal(told[1], world.forces[0], equal_nan=True)
+    world.command([0], [np.full(22, -0.5)])
+    for _ in range(3):
+        world.step()
+    assert not np.array_equal(world.ground.world.qpos, rested)
+
+
+def test_feet_do_not_feel_that_a_parked_robot_falls_asleep() -> None:
+    world = MatchWorld(seats=2)
+    world.join(0, 0)
+    vertical = []
+    for _ in range(60):  # the engine tries to put the parked robot to sleep every ten steps
+        world.step()
+        vertical.append(world.forces[0, :2, 5].copy())
+    np.testing.assert_allclose(vertical[20:], vertical[-1][0], atol=0.2)

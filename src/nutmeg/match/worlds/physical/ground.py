@@ -103,6 +103,7 @@ class Ground(SeatedGround):
             for column, joint in enumerate(JOINTS):
                 if joint in table.joints:
                     seat["joints"][column] = table.angles[table.joints.index(joint)]
+                    seat["jointed"][column] = self.world.model.joint(f"{table.name}/{joint}").bodyid[0]
                     seat["motors"][column] = table.commands[table.motors.index(joint)]
         self.seats["feet"] = self._bodies(FOOT_BODIES)
 

@@ -4,6 +4,7 @@
     step_and_measure(engine, ..., sensors)      # a whole cycle: `step`, then `measure_step`
     step(engine, ..., sensors)                  # motors, the engine's step, and between its halves what touches what
     measure_step(engine, seats, sensors)        # after it: forces, angles, gyroscope, positions, self-collisions
+    rests(engine, seats)                        # whether the next cycle can be left out, as ODE would
 
 Data are records: a `Seat` for each robot of the ground, a `Geom` for each shape of the engine's model, and one
 `Sensors` for all that is measured in a cycle. The engine's own numbers are read where they are, by the addresses of its
@@ -31,7 +32,7 @@ from nutmeg.base.kernels import inlined, kernel
 from nutmeg.base.records import Records, record_of
 from nutmeg.match.worlds.seats import BALL_OWNER, DEGREES, SeatRecord, SensorsRecord, is_sound, note_pair, note_touch
 from nutmeg.sim.engine_memory import floats, pointer_to, read_int, read_number, read_size
-from nutmeg.sim.ode_step import Places, begin_step, finish_step
+from nutmeg.sim.ode_step import Gap, Places, begin_step, finish_step, is_at_rest, read_gaps, solve_step
 
 MAX_ROBOT_SPEED = 30.0
 """No robot moves faster [m/s]: where one does, the engine has lost its numbers."""
@@ -46,6 +47,8 @@ class Seat(SeatRecord):
 
     joints: Annotated[Ints, (24,)]
     """Addresses of the joints' angles in `qpos`; 0 where there is no joint."""
+    jointed: Annotated[Ints, (24,)]
+    """Bodies that the joints carry; 0 where there is no joint."""
     motors: Annotated[Ints, (24,)]
     """Addresses of the joints' commands in `ctrl`; -1 where there is no joint."""
     top_speeds: Annotated[Floats, (24,)]
@@ -147,8 +150,9 @@ def step(
     kept[0][:] = floats(data + place.d_qpos, len(kept[0]))
     kept[1][:] = floats(data + place.d_qvel, len(kept[1]))
     _drive(floats(data + place.d_ctrl, read_size(model + place.m_nu)), seats)
-    finish_step(model, data, places)
+    solve_step(model, data, places)
     _read_contacts(data, place, geoms, seats, sensors)
+    finish_step(model, data)
     begin_step(model, data, places)
 
 
@@ -181,10 +185,23 @@ def measure_state(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Senso
         turns=floats(data + place.d_geom_xmat, 9 * geoms).reshape((geoms, 9)),
         sizes=floats(model + place.m_geom_size, 3 * geoms).reshape((geoms, 3)),
     )
+    gaps = read_gaps(model, data, place)
     for s in range(len(seats)):
         if seats[s].slot >= 0:
             _read_body(qpos, qvel, xmat[seats[s].torso], seats[s], sensors[0])
+            _read_joints(qpos, gaps, seats[s], sensors[0].angles[seats[s].slot])
             _read_self_collisions(boxes, seats[s].boxes, sensors[0].collides[seats[s].slot])
+
+
+@kernel
+def rests(engine: Engine, seats: Sequence[Seat]) -> bool:
+    """Whether nothing moves, and no drive is told to."""
+    for s in range(len(seats)):
+        if seats[s].slot >= 0:
+            for column in range(len(seats[s].driven)):
+                if seats[s].driven[column] != 0.0 or seats[s].ordered[column] != 0.0:
+                    return False
+    return is_at_rest(engine[0], engine[1], engine[2])
 
 
 # ---- motors
@@ -297,11 +314,16 @@ def _read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Seque
 
 
 @kernel
-def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
-    """Joint angles, gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""
-    slot, start, speed = seat.slot, seat.root, seat.rate
+def _read_joints(qpos: Floats, gaps: Records[Gap], seat: Seat, angles: Floats) -> None:
+    """Joint angles (24,) [degrees] as the league's engine measures them: near zero, the gap of a joint shows."""
     for column in range(len(seat.joints)):
-        found.angles[slot, column] = qpos[seat.joints[column]] * DEGREES
+        angles[column] = (qpos[seat.joints[column]] + gaps[seat.jointed[column]].excess) * DEGREES
+
+
+@kernel
+def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
+    """Gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""
+    slot, start, speed = seat.slot, seat.root, seat.rate
     found.gyro[slot, 0] = -qvel[speed + 4] * DEGREES
     found.gyro[slot, 1] = qvel[speed + 3] * DEGREES
     found.gyro[slot, 2] = qvel[speed + 5] * DEGREES

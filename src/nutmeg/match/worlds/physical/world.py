@@ -36,6 +36,7 @@ from nutmeg.match.worlds.physical.kernels import (
     SENSORS,
     measure_state,
     measure_step,
+    rests,
     set_command,
     step,
     step_and_measure,
@@ -88,6 +89,7 @@ class MatchWorld(SeatedWorld):
         self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
         self._were_placed = False  # whether anybody was in the last cycle
         self._is_ahead = False
+        self._rest_cycles = 0  # in a row in which nothing moved
         self._sensors: Any = np.zeros(1, SENSORS)
         self._sensors["forces"] = np.nan
         self._reseat()
@@ -265,6 +267,10 @@ class MatchWorld(SeatedWorld):
         """
         if self._is_ahead:
             return
+        if self._is_at_rest():
+            self.ground.world.pass_time()
+            self._is_ahead = True
+            return
         idle = self._idle() if self._landing or self._were_placed else []
         if self._landing:
             self._land()
@@ -283,6 +289,15 @@ class MatchWorld(SeatedWorld):
             measure_state(self._engine, ground.seats, self._sensors)
         self._show()
         self._is_ahead = True
+
+    def _is_at_rest(self) -> bool:
+        """Whether this cycle is left out: the league's engine leaves out what has been at rest for ten cycles.
+
+        Sensors then tell again what they told, as there.
+        """
+        changed = self.ground.world.moved or bool(self._landing) or bool(self._frozen)
+        self._rest_cycles = 0 if changed or not rests(self._engine, self.ground.seats) else self._rest_cycles + 1
+        return self._rest_cycles > IDLE_CYCLES
 
     def _idle(self) -> list[int]:
         """Who does not move in this cycle.
