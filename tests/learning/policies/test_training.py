@@ -130,7 +130,7 @@ def test_the_cycle_of_a_robot_that_learns_compiles_for_a_cuda_device(
     task = WalkTask(walk_scene("t1"), 2)
     engine = walk_kernels.Walkers._fields.index("episodes")
     robots = [a.astype(np.float32) if n < engine else aligned(a) for n, a in enumerate(task._walkers)]
-    arguments = walk_kernels.WalkTables(*map(aligned, task._tables)), walk_kernels.Walkers(*robots)
+    arguments = walk_kernels.WalkTables._make(map(aligned, task._tables)), walk_kernels.Walkers._make(robots)
     grid = grid_of(getattr(walk_kernels, name).one)
     text, _ = numba.cuda.compile_ptx(grid.py_func, (types.int64, typeof(arguments)), cc=(9, 0))
     assert ".visible .entry" in text

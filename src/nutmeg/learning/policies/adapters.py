@@ -96,7 +96,7 @@ class _StableBaselinesRobots:
 
     def reset(self) -> Floats32:
         self.task.begin(np.arange(self.task.count))
-        return self.task.observation.copy()
+        return np.array(self.task.observation)
 
     def step_async(self, actions: Floats32) -> None:
         self._actions = actions

@@ -299,12 +299,13 @@ class RobotTask:
         """Gives the robots bodies that differ."""
         if variation.bodies < 2:
             return
-        if self.device == "cpu":
-            model, use = self.scene.model, lambda models: use_models(self.batch, models)
-        else:
-            model, use = self._model, self.batch.use_models
+        model = self.scene.model if self.device == "cpu" else self._model
         drawn = [variation.draw(model, self.table, rng) for _ in range(variation.bodies)]
-        use([drawn[n % len(drawn)] for n in range(self.count)])
+        models = [drawn[n % len(drawn)] for n in range(self.count)]
+        if self.device == "cpu":
+            use_models(self.batch, models)
+        else:
+            self.batch.use_models(models)
 
     def mirrors(self) -> Mirrors | None:
         """How experience looks in a mirror; None where the task or the robot has no mirror image."""

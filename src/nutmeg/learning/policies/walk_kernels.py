@@ -8,7 +8,7 @@ records of `LearningBody`, `PolicyTable` and `WalkRewards`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.policy import PolicyState, PolicyTable
 
     Records = NDArray[np.void]
-    Body = tuple[Records, Records, Records] | "WalkTables"
+    Body = tuple[Records, Records, Records] | Any
 
 FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
 """A robot has fallen below this cosine of its tilt, or this share of its height."""

@@ -256,7 +256,7 @@ class WalkTask(RobotTask):
             hidden=pairs if len(pairs) else no_pair,
             counts=np.array([scene.setpoints.size, scene.history.size, len(pairs)], np.int64),
         )
-        return WalkTables(*map(self._put, tables))
+        return WalkTables._make(map(self._put, tables))
 
     def _arrays(self) -> Walkers:
         """The arrays of the robots for compiled code."""
@@ -271,14 +271,14 @@ class WalkTask(RobotTask):
             from nutmeg.base.kernels import numba_cuda  # here: loading the compiler takes long
 
             learning = [numba_cuda().as_cuda_array(tensor) for tensor in learning]
-        return Walkers(*engine, self.episodes, self.states, *learning)
+        return Walkers._make([*engine, self.episodes, self.states, *learning])
 
     def _run(self, work: ForEachWorld, rows: slice) -> None:
         """Runs a compiled function for some robots, where they are."""
         if self.on_cuda:
             work.launch(self.batch.stream, self.count, self._tables, self._walkers)
         else:
-            robots = type(self._walkers)(*(array[rows] for array in self._walkers))
+            robots = self._walkers._make(array[rows] for array in self._walkers)
             work.run(len(robots.reward), self._tables, robots)
 
     def begin(self, rows: Indices) -> None:
