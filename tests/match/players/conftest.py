@@ -35,7 +35,9 @@ BODY, FOOT = 0.2, 0.13
 class Toy:
     """A match of points."""
 
-    def __init__(self, players: int = 4, *, rules: Rules | None = None, seed: int = 1) -> None:
+    def __init__(
+        self, players: int = 4, *, rules: Rules | None = None, seed: int = 1, strategy: str = "builtin"
+    ) -> None:
         book = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=2.0, half_length=100.0)
         self.rules, self.rng, self.players = rules or book, np.random.default_rng(seed), players
         self.state, self.time = new_match(), 0.0
@@ -49,7 +51,7 @@ class Toy:
         self.ball, self.ball_velocity = np.zeros(2), np.zeros(2)
         ground = ground_of(self.rules, league_abilities(load_ball("sim3d")))
         self.tacticians = {
-            (side, n): Tactician("builtin", ground, number=n + 1, players=players)
+            (side, n): Tactician(strategy, ground, number=n + 1, players=players)
             for side in Side
             for n in range(players)
         }

@@ -142,10 +142,15 @@ def _report(n: list[int], now: float | None) -> Report | None:
     )
 
 
+def cycles_to_turn(*, number: int, players: int, time: float) -> int:
+    """In how many cycles a player of a team of so many has the word, by the server's time [s]; 0 if it has it now."""
+    cycle = round(time / CONTROL_CYCLE)
+    return (_SPEAKING_CYCLES * (number - 1) - cycle) % (_SPEAKING_CYCLES * max(players, number))
+
+
 def speaks(*, number: int, players: int, time: float) -> bool:
     """Whether a player of a team of so many has the word, by the server's time [s]."""
-    cycle = round(time / CONTROL_CYCLE)
-    return cycle % _SPEAKING_CYCLES == 0 and cycle // _SPEAKING_CYCLES % max(players, number) == number - 1
+    return cycles_to_turn(number=number, players=players, time=time) == 0
 
 
 def _checksum(packed: int) -> int:

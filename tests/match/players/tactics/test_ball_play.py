@@ -17,9 +17,15 @@ NewToy = Callable[..., Any]
 FAR_OFF = (-14.0, 9.0, 0.0)
 
 
-def with_ball(new_toy: NewToy, ball: tuple[float, float], mode: PlayMode = PlayMode.PLAY_ON, delay: float = 0.0) -> Any:
+def with_ball(
+    new_toy: NewToy,
+    ball: tuple[float, float],
+    mode: PlayMode = PlayMode.PLAY_ON,
+    delay: float = 0.0,
+    strategy: str = "patient",
+) -> Any:
     """Three a side, far off; number 2 is behind the ball and looks ahead; a kick holds players up for `delay`, s."""
-    toy = new_toy(3)
+    toy = new_toy(3, strategy=strategy)
     for tactician in toy.tacticians.values():
         tactician.records.traits["kick_delay"] = delay
     toy.run(0.1)
@@ -63,6 +69,14 @@ def test_who_could_run_on_with_the_ball_stops_for_shots_alone(new_toy: NewToy) -
     for ball, delay, kicks in (((0.0, 0.0), 0.0, True), ((0.0, 0.0), 9.0, False), ((12.6, 0.0), 9.0, True)):
         memory = seen(with_ball(new_toy, ball, delay=delay)).memory
         assert bool(memory.aim_reach > 1.5) is kicks
+
+
+def test_driving_the_ball_past_an_opponent_who_stands_off_is_worth_more_than_into_it_or_away(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (0.0, 0.0), strategy="builtin")
+    toy.pose[1, 1] = (1.2, 0.0, math.pi)
+    past, into, away = (worth(seen(toy), angle, 1.5) for angle in (0.4, 0.0, 2.4))
+    assert past > into
+    assert past > away
 
 
 def test_nobody_plays_the_ball_out_or_towards_the_own_goal(new_toy: NewToy) -> None:

@@ -42,7 +42,7 @@ def test_teams_line_up_where_the_rules_want_them(new_toy: NewToy) -> None:
     toy.run(1.9)
     for side in Side:
         assert (toy.places(side)[:, 0] <= 0).all()
-    assert np.hypot(*toy.places(Side.LEFT).T).min() < 0.4
+    assert np.hypot(*toy.places(Side.LEFT).T).min() < 0.5
     assert np.hypot(*toy.places(Side.RIGHT).T).min() > 2.0
     assert all(isinstance(request.legs, Stand) for request in toy.requests.values())
 
@@ -135,7 +135,7 @@ def test_who_has_fallen_leaves_the_ball_to_a_team_mate(new_toy: NewToy) -> None:
 
 
 def test_an_opponent_with_the_ball_is_not_run_into_but_not_waited_for_for_ever(new_toy: NewToy) -> None:
-    toy = new_toy(3)
+    toy = new_toy(3, strategy="patient")
     for tactician in toy.tacticians.values():
         tactician.records.traits["stands_off"] = True
     toy.run(0.1)
@@ -172,6 +172,23 @@ def test_every_play_mode_is_played_whatever_is_known(new_toy: NewToy, name: str,
                 assert all(map(math.isfinite, (request.legs.ahead, request.legs.left, request.legs.turn)))
             if name == "GameOver":
                 assert isinstance(request.legs, Stand)
+
+
+def test_who_has_lost_the_ball_turns_to_look_for_it(new_toy: NewToy) -> None:
+    toy = new_toy(3)
+    toy.run(0.1)
+    toy.order(PlayMode.PLAY_ON, (0.0, 0.0))
+    tactician, pose = toy.tacticians[Side.LEFT, 2], toy.pose[0, 2]
+    unseen, turned = dataclasses.replace(toy.belief(Side.LEFT, 2).ball, seen_ago=9.0, told_ago=9.0), 0.0
+    for _ in range(1500):
+        belief = dataclasses.replace(toy.belief(Side.LEFT, 2), ball=unseen)
+        request = tactician.decide(belief_record(belief), **toy.told(Side.LEFT, 2))
+        toy.time += 0.02
+        if isinstance(request.legs, Walk):
+            c, s, legs = math.cos(pose[2]), math.sin(pose[2]), request.legs
+            pose += 0.02 * np.array([c * legs.ahead - s * legs.left, s * legs.ahead + c * legs.left, legs.turn])
+            turned += 0.02 * legs.turn if request.intent == "look for the ball" else 0.0
+    assert turned > 2 * math.pi
 
 
 def test_nobody_is_beamed_once_the_ball_is_in_play(new_toy: NewToy) -> None:

@@ -15,6 +15,7 @@ from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.deciding_player import league_abilities
 from nutmeg.match.players.tactics.formation import Room, assign, formation, line_up_place
 from nutmeg.match.players.tactics.records import GroundRecord, ground_of
+from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 from nutmeg.model.ball import load_ball
@@ -66,13 +67,15 @@ def test_a_line_up_is_in_the_own_half_and_nobody_stands_on_another(
 ) -> None:
     most = 11 if ground.length > 10 else 6
     numbers = range(1, min(players, most) + 1)
-    places = [line_up_place(ground, n, len(numbers), kicks_off, math.radians(62))[:2] for n in numbers]
+    aim = strategy("builtin").kick_off_aim
+    places = [line_up_place(ground, n, len(numbers), kicks_off, aim)[:2] for n in numbers]
     beam_noise = 0.05
     assert all(x <= -beam_noise for x, _ in places)
     assert all(math.dist(a, b) > 1.0 * ground.scale for a, b in itertools.combinations(places, 2))
     nearest = min(math.hypot(x, y) for x, y in places)
     if kicks_off:
-        assert nearest < 0.4
+        assert nearest < 0.5
+        assert all(x < -0.2 for x, _ in places), "limbs that reach over the halfway line are forbidden"
     else:
         assert nearest > ground.circle + 2 * beam_noise
 

@@ -16,9 +16,9 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 NewToy = Callable[..., Any]
 
 
-def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0) -> Any:
+def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0, strategy: str = "builtin") -> Any:
     """One player with the ball in play and opponents who stand still."""
-    toy = new_toy(1)
+    toy = new_toy(1, strategy=strategy)
     toy.run(0.1)
     toy.present[1] = False
     toy.present[1, :opponents] = True
@@ -58,7 +58,7 @@ def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
 
 
 def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:
-    toy = alone(new_toy, (13.2, 0.4))
+    toy = alone(new_toy, (13.2, 0.4), strategy="patient")
     toy.pose[0, 0] = (12.5, 0.3, 0.2)
     kicks = []
 

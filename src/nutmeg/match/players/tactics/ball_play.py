@@ -85,11 +85,6 @@ SHOT_WORTH = 7.5
 """What is worth more is a shot, and a good one."""
 OUT_COST = 2.5
 """What it costs to play the ball out."""
-LOST_BALL_COST = 2.0
-"""What it costs to play the ball to an opponent in its way."""
-SOONER_WORTH = 1.5
-"""What each second is worth that a team-mate is sooner there than any opponent; up to two seconds count. Who loses the
-ball gets it back by a kick as far the other way."""
 KICKER_DELAY = 1.0
 """Who kicks the ball needs so much longer to go after it than a team-mate who waits there."""
 PUSH_TIME = 0.6
@@ -101,7 +96,7 @@ STRAIGHT_ON_DISTANCE = 1.5
 TURN_COST = 0.8
 """What it costs to walk around the ball for each radian."""
 TURN_COST_SHARE = 0.45
-"""But at most this share of how far the ball is played, for each radian."""
+"""But at most this share of how far the ball is played, for each radian: with more, balls are driven over the lines."""
 KEPT_AIM_WORTH = 0.5
 """What is saved by keeping the present aim: players do not waver."""
 SAME_AIM_ANGLE = 0.2
@@ -141,8 +136,8 @@ def _push_length(player: PlayerContext) -> float:
 
 @inlined
 def can_kick(player: PlayerContext) -> bool:
-    """Whether the player kicks at all."""
-    found: bool = player.traits.kicks and player.ground.body.can_kick
+    """Whether the player kicks: restarts always, as a ball that is walked through is touched twice."""
+    found: bool = (player.traits.kicks or player.game.phase != Phase.PLAY) and player.ground.body.can_kick
     return found
 
 
@@ -290,10 +285,10 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
     if abs(x) > end or abs(y) > side:
         return gain - OUT_COST - (2.0 if x < -end else 0.0)
     if stopped < reach:
-        return gain - LOST_BALL_COST
+        return gain - player.traits.lost_ball_cost
     around = abs(wrap_angle(angle - math.atan2(by - belief.y, bx - belief.x)))
     delay = (KICKER_DELAY if reach > _push_length(player) else PUSH_TIME) + PUSH_TURN_WAY * around / ground.body.run
-    return gain + SOONER_WORTH * _sooner_there(player, x, y, delay)
+    return gain + player.traits.sooner_worth * _sooner_there(player, x, y, delay)
 
 
 @inlined
@@ -366,6 +361,9 @@ LOOSE_ANGLE = 0.5
 """A kick may go so far from the aim where that is worth nearly as much."""
 LOOSE_WORTH = 0.7
 """How much less it may be worth."""
+KICK_PACE, RESTART_PACE = 0.5, 0.3
+"""Shares of its speed at which a player goes to its place for a kick in play, and for a restart. A foot that brushes
+the ball puts it into play, and the kick is then a second touch, which the rules forbid."""
 MAX_KICK_TURN = 1.2
 """How fast a player turns before the ball."""
 BACK_OFF_DISTANCE = 0.06
@@ -469,9 +467,10 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
     back = 0.0 if abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4 else BACK_OFF_DISTANCE
     off_ahead, off_left = beyond(off_ahead, 0.5 * kick.slack[0]), beyond(off_left, 0.5 * kick.slack[1])
     order.gait, order.intent = Gait.POSITIONING, Intent.GET_READY
+    pace = KICK_PACE if game.phase == Phase.PLAY else RESTART_PACE
     walk(
         player,
-        clip(body.ahead_gain * (off_ahead - back), -0.5 * body.ask[1], 0.5 * body.ask[0]),
+        clip(body.ahead_gain * (off_ahead - back), -pace * body.ask[1], pace * body.ask[0]),
         # who turns goes around the ball
         clip(body.side_gain * off_left - kick.place[0] * turn, -0.78 * body.ask[2], 0.78 * body.ask[2]),
         turn,
@@ -532,6 +531,11 @@ def _seen_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
 
 APPROACH_DISTANCE = 0.7
 """Farther from the ball than this a player goes straight to the place behind it."""
+LOOSE_DRIVE_DISTANCE = 6.0
+"""Farther from the opponents' goal than this a ball is walked through as soon as its direction is about right, m on the
+league's pitch; nearer to it, ..."""
+MIN_LOOSENESS = 0.4
+"""... the angle is less, down to this share."""
 CIRCLING_STEP = 0.7
 """How far ahead on the circle the next place lies."""
 MEETING_TIME = 4.0
@@ -587,7 +591,10 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     missing = wrap_angle(aim.direction + math.pi - here)
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
-    memory.dribbling = abs(missing) < (traits.still_aligned_angle if memory.dribbling else traits.aligned_angle)
+    within = traits.still_aligned_angle if memory.dribbling else traits.aligned_angle
+    if not aim.kicks:
+        within *= _looseness(player)
+    memory.dribbling = abs(missing) < within
     if not memory.dribbling:
         memory.kick_since = math.nan
         circle(player, here, missing)
@@ -596,6 +603,16 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
         return
     memory.kick_since = math.nan
     dribble(player, aim.direction)
+
+
+@inlined
+def _looseness(player: PlayerContext) -> float:
+    """Share of the aligned angles within which a ball is walked through: near the goal a ball must not go past it.
+
+    A ball that is walked through goes where the player comes from rather than where it aims.
+    """
+    goal = length(player.ground.length / 2 - player.belief.ball_x, player.belief.ball_y)
+    return clip(goal / (LOOSE_DRIVE_DISTANCE * player.ground.scale), MIN_LOOSENESS, 1.0)
 
 
 @inlined
@@ -695,16 +712,13 @@ def dribble(player: PlayerContext, aim: float) -> None:
     x, y = ball_after(player, 0.1)
     dx, dy, c, s = x - belief.x, y - belief.y, math.cos(aim), math.sin(aim)
     along, beside = c * dx + s * dy, c * dy - s * dx
-    # A foot sends the ball straight if it is before that foot, not between both.
-    beside -= math.copysign(traits.push_aside, beside)
     turned = wrap_angle(aim - belief.heading)
     ahead, left = fastest(player, math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned)
     if traits.avoids:
         ahead, left = without_bumping(player, ahead, left, _room_at_ball(player))
-    careful = traits.pace * (1.0 if abs(beside) < 0.08 or along > 0.35 else 0.5)
     player.memory.standing = False
     order.gait, order.intent = Gait.POSITIONING, Intent.DRIBBLE
-    walk(player, careful * ahead, careful * left, TURN_GAIN * turned)
+    walk(player, traits.pace * ahead, traits.pace * left, TURN_GAIN * turned)
 
 
 @unchecked
@@ -714,9 +728,7 @@ def _restart_aim(player: PlayerContext) -> Aim:
     body, goal = ground.body, goal_direction(player)
     bx, by, reach = belief.ball_x, belief.ball_y, body.kick.reach
     if player.traits.aims != AIMS_BY_WORTH:
-        found = _choose_aim(player)
-        # a restart is kicked, even by a strategy that walks through balls in play
-        return Aim(found.direction, found.reach, body.can_kick)
+        return _choose_aim(player)
     kicks = has_time(player, goal, 0.0)
     if game.phase == Phase.KICK_OFF:
         memory.aim, memory.aim_reach = 0.0, reach

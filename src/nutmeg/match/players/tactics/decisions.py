@@ -453,19 +453,25 @@ def stands_off(player: PlayerContext) -> bool:
 @unchecked
 def _hold_post(player: PlayerContext) -> None:
     """Goes to the own place in the formation, or stays where the rules allow it if the strategy knows no posts."""
-    belief, game, ground, traits, order = player.belief, player.game, player.ground, player.traits, player.order
+    belief, game, ground, traits = player.belief, player.game, player.ground, player.traits
+    memory, order = player.memory, player.order
     if traits.posts:
         ball_x, ball_y = ball_after(player, 1.0)
         x, y = post_place(player, ball_x, ball_y)
     else:
         x, y = allowed_place(ground, room_of(player), belief.x, belief.y)
+    lost = min(belief.seen_ago, belief.told_ago) > MAX_BALL_AGE
     face = math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x)
     if game.phase == Phase.KICK_OFF:
         face = math.atan2(-belief.y, -belief.x)
+    elif lost:
+        face = math.nan
     clearance = BALL_CLEARANCE * ground.scale if traits.avoids else 0.0
+    turn = memory.turn
     walk_to(player, x, y, face, at_ease(player, clearance))
     order.intent = Intent.HOLD_POST
-    if min(belief.seen_ago, belief.told_ago) > MAX_BALL_AGE and order.legs == Legs.STAND:
+    if lost and order.legs == Legs.STAND:
+        memory.turn = turn  # standing has set it to 0, from where a turn would begin anew in every decision
         walk(player, 0.0, 0.0, SEARCH_TURN)
         order.intent = Intent.SEARCH
 

@@ -60,6 +60,9 @@ LINE_MARGIN = 0.5
 """Posts keep so far inside the lines, m on the league's pitch."""
 AREA_MARGIN = 0.4
 """And so far outside a penalty area, m on the league's pitch."""
+MOUTH_DEPTH, MOUTH_MARGIN = 4.0, 1.0
+"""Posts ahead of the ball are not so near to the opponents' goal line and, at the same time, no farther than this to a
+side of the goal: who stands there blocks the own attacker. Both are m on the league's pitch."""
 POSTS_INTERVAL = 0.2
 """How often places are given out, s."""
 POST_LOYALTY = 1.0
@@ -68,8 +71,9 @@ PLACE_ANGLES = np.array([sign * step * math.pi / 8 for step in range(9) for sign
 """Directions around the ball that are tried for a place, rad from the wished one."""
 RECEIVER_NUMBER, TAKER_NUMBER = 3, 2
 """Numbers of who gets the ball from a kick-off, and who takes it."""
-TAKER_DISTANCE = 0.28
-"""How far from the ball the taker of a kick-off is put, m."""
+TAKER_DISTANCE = 0.46
+"""How far from the ball the taker of a kick-off is put, m. Before the kick-off the league's server moves everybody back
+whose limbs reach over the halfway line."""
 RECEIVER_PLACE = (-0.5, 1.5, -0.5)
 """Where the receiver stands and looks: x, y, m on the league's pitch, and heading, rad."""
 LINE_UP_PLACES = np.array(
@@ -201,9 +205,13 @@ def line_up_place(
 def formation(ground: GroundRecord, room: Room, ball_x: float, ball_y: float, places: Floats) -> None:
     """Fills places (posts, 2), the most important first, for a ball that will be at a place, m."""
     outside = 1.0 if ball_y >= 0 else -1.0
+    before_goal = max(ground.length / 2 - MOUTH_DEPTH * ground.scale, ball_x)
+    beside_goal = ground.goal_width / 2 + MOUTH_MARGIN * ground.scale
     for k in range(len(places)):
         x = POSTS[k, 0] * ball_x + POSTS[k, 1] * ground.scale
         y = POSTS[k, 2] * ball_y + (POSTS[k, 4] - outside * POSTS[k, 3]) * ground.scale
+        if x > before_goal and abs(y) < beside_goal:
+            y = -outside * beside_goal  # at the far post, where balls come that the keeper lets go
         x, y = allowed_place(ground, room, x, y)
         places[k, 0], places[k, 1] = _apart(ground, room, x, y, places[:k])
 

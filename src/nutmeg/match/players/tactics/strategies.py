@@ -12,7 +12,7 @@ good they are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.match.players.tactics.ball_play import AIMS_AT_GOAL, AIMS_AWAY, AIMS_BY_WORTH, AIMS_PAST_OPPONENTS
@@ -22,6 +22,8 @@ EVERYONE = 11
 """So many chasers are the whole team."""
 BUILTIN_NAME = "builtin"
 """The strategy of the built-in team."""
+PATIENT_NAME = "patient"
+"""That of the built-in team before: it kicks where it is free, and waits for opponents who have the ball."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class Strategy:
     """Whether it plays the ball away from itself (0), at the goal (1), past opponents (2), or where that is worth most
     (3; see `ball_play`)."""
     kicks: bool = True
-    """Whether it kicks, or walks through the ball."""
+    """Whether it kicks balls in play, or walks through them; restarts are kicked."""
     keeper: bool = False
     """Whether number 1 keeps the goal."""
     dives: bool = False
@@ -82,10 +84,35 @@ class Strategy:
     kick_delay: float = 0.0
     """How long the stop for a kick that is no shot holds a player up that could run on with the ball, s (with `aims`
     3); at its speed, that is what the kick costs."""
-    push_aside: float = 0.0
-    """How far beside its middle a player wants the ball that it walks through, m."""
+    lost_ball_cost: float = 2.0
+    """What it costs to play the ball to an opponent in its way, m (with `aims` 3)."""
+    sooner_worth: float = 1.5
+    """What each second is worth that a team-mate is sooner at the ball than any opponent, m; up to two seconds count
+    (with `aims` 3). Who sets it high plays the ball away from opponents, who sets it low towards the goal."""
 
 
+_PATIENT = Strategy(
+    aims=AIMS_BY_WORTH,
+    keeper=True,
+    dives=True,
+    posts=True,
+    avoids=True,
+    stands_off=True,
+    asks_for_pass=True,
+    kick_off_aim=math.radians(45),
+    room=0.55,
+    arrival=0.15,
+    departure=0.4,
+    slow_distance=0.35,
+    slow_at_ball=0.12,
+    circling_distance=0.36,
+    behind_ball_distance=0.2,
+    aligned_angle=0.5,
+    still_aligned_angle=0.8,
+    kick_patience=4.0,
+    wide_cost=1.5,
+    kick_delay=1.5,
+)
 STRATEGIES = {
     "statue": Strategy(plays=STANDS_STILL),
     "wanderer": Strategy(plays=WANDERS_ABOUT),
@@ -98,27 +125,16 @@ STRATEGIES = {
     "roles": Strategy(posts=True, avoids=True, keeper=True, dives=True),
     "roles-pass": Strategy(posts=True, avoids=True, keeper=True, dives=True, passes=True),
     # Tuned in matches of the physical world, where robots fall over each other and need two steps before a kick.
-    BUILTIN_NAME: Strategy(
-        aims=AIMS_BY_WORTH,
-        keeper=True,
-        dives=True,
-        posts=True,
-        avoids=True,
-        stands_off=True,
-        asks_for_pass=True,
-        kick_off_aim=math.radians(62),
-        room=0.55,
-        arrival=0.15,
-        departure=0.4,
-        slow_distance=0.35,
-        slow_at_ball=0.12,
-        circling_distance=0.36,
-        behind_ball_distance=0.2,
-        aligned_angle=0.5,
-        still_aligned_angle=0.8,
-        kick_patience=4.0,
-        wide_cost=1.5,
-        kick_delay=1.5,
+    PATIENT_NAME: _PATIENT,
+    # Who stops for a kick is caught up with: this one runs on with the ball, through opponents if need be.
+    BUILTIN_NAME: replace(
+        _PATIENT,
+        kicks=False,
+        stands_off=False,
+        asks_for_pass=False,
+        duel_room=0.3,
+        lost_ball_cost=1.0,
+        sooner_worth=0.4,
     ),
 }
 """By name, from bad to good as one would guess; `builtin` is that of the built-in team."""

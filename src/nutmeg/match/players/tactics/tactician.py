@@ -15,8 +15,10 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import new_records, record_values
-from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, MAX_REPORTED_AGE, Report, decode, encode
+from nutmeg.match.players.decide import DECISION_INTERVAL
+from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, MAX_REPORTED_AGE, Report, cycles_to_turn, decode, encode
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.decisions import decide_one
 from nutmeg.match.players.tactics.records import (
@@ -169,7 +171,11 @@ def strategy_decide(which: str | Strategy) -> Decide:
         request = tactician.decide(
             belief, time=percept.time, mode=percept.game.mode, side=percept.side, kicking=percept.doing == "kick"
         )
-        said = None if percept.shares_beliefs else tactician.report(belief)
+        if percept.shares_beliefs:
+            return request
+        # What is said is that of the last decision before the player's turn: earlier ones need not be put into words.
+        turn = cycles_to_turn(number=percept.number, players=memory.players, time=percept.time)
+        said = tactician.report(belief) if turn * CONTROL_CYCLE < DECISION_INTERVAL else None
         return request if said is None else dataclasses.replace(request, say=encode(said))
 
     return decide
