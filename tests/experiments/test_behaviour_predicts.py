@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.experiments import behaviour_predicts
-from nutmeg.experiments.behaviour_predicts import (
+from nutmeg.experiments.experiment import perform, rank_correlation
+from nutmeg.experiments.naoisis import behaviour_predicts
+from nutmeg.experiments.naoisis.behaviour_predicts import (
     Size,
     agreement,
     behavioural,
@@ -17,7 +18,6 @@ from nutmeg.experiments.behaviour_predicts import (
     series_of,
     strengths_of,
 )
-from nutmeg.experiments.experiment import perform, rank_correlation
 from nutmeg.match.series.series import GameResult
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError
-from nutmeg.experiments import btr_ant
-from nutmeg.experiments.btr_ant import (
+from nutmeg.experiments.back_to_reality import btr_ant
+from nutmeg.experiments.back_to_reality.btr_ant import (
     EFFORTS,
     FAMILIES,
     IDENTIFYING_WAYS,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.experiments import btr_nao
-from nutmeg.experiments.btr_nao import (
+from nutmeg.experiments.back_to_reality import btr_nao
+from nutmeg.experiments.back_to_reality.btr_nao import (
     COMMAND_PERIOD,
     DISTURBANCE,
     RMS,
@@ -20,8 +20,8 @@ from nutmeg.experiments.btr_nao import (
     nao_twin,
     walking_in_the_air,
 )
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, hidden_fit, hidden_values
 from nutmeg.experiments.experiment import perform
-from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit, hidden_values
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.experiments import camera_localisation
 from nutmeg.experiments.experiment import perform
+from nutmeg.experiments.naoisis import camera_localisation
 from nutmeg.recording import Recording
 
 if TYPE_CHECKING:

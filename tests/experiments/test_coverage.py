@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.experiments import coverage
+from nutmeg.experiments.identification import coverage
 
 
 @pytest.mark.slow

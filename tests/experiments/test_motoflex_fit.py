@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.experiments import motoflex_fit
-from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
-from nutmeg.experiments.motoflex_fit import (
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, hidden_fit
+from nutmeg.experiments.motoflex import motoflex_fit
+from nutmeg.experiments.motoflex.motoflex_fit import (
     SCALES,
     SEARCHED_FACTORS,
     WALKS,

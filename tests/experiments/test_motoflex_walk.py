@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from nutmeg.experiments.motoflex_walk import ComplianceCost, measure_gait, partial_models, summarised, varied
+from nutmeg.experiments.motoflex.motoflex_walk import ComplianceCost, measure_gait, partial_models, summarised, varied
 from nutmeg.motion.preview_walk import MOTOFLEX_1, WalkTrial
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nutmeg.experiments import self_modelling
+from nutmeg.experiments.back_to_reality import self_modelling
 from nutmeg.experiments.experiment import perform
 from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.twin import Twin, TwinSettings

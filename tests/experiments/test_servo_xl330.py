@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.experiments import servo_xl330
-from nutmeg.experiments.servo_xl330 import M6_SPACE, SPLITS, Split, fit_without
+from nutmeg.experiments.identification import servo_xl330
+from nutmeg.experiments.identification.servo_xl330 import M6_SPACE, SPLITS, Split, fit_without
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.conditions import stated_adjustments
@@ -65,7 +65,9 @@ def short_bench(folder: Path) -> Path:
 def test_an_interrupted_experiment_goes_on_and_ends_with_the_same_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nutmeg.experiments.servo_xl330.SPLITS", SPLITS[1:])  # two fits are enough to see it
+    monkeypatch.setattr(
+        "nutmeg.experiments.identification.servo_xl330.SPLITS", SPLITS[1:]
+    )  # two fits are enough to see it
     config, out = short_bench(tmp_path), tmp_path / "out"
     settings = servo_xl330.Settings(quick=True, seed=2, seeds=2, reality=config)
     said: list[str] = []

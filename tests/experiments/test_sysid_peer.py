@@ -9,9 +9,10 @@ import pytest
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
-from nutmeg.experiments import btr_ant, posterior, sysid_peer
+from nutmeg.experiments.back_to_reality import btr_ant
 from nutmeg.experiments.experiment import SeedJob, finish_jobs
-from nutmeg.experiments.sysid_peer import fit_machine, sysid_fit
+from nutmeg.experiments.identification import posterior, sysid_peer
+from nutmeg.experiments.identification.sysid_peer import fit_machine, sysid_fit
 from nutmeg.reality.identify.identification import ReplayCost
 from nutmeg.search import Dimension, Space
 

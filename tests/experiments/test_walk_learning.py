@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.experiments import walk_learning
 from nutmeg.experiments.experiment import perform
+from nutmeg.experiments.learned_walk import walk_learning
 from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
 from nutmeg.learning.courses import read_course

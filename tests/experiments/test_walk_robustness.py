@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.experiments import walk_robustness as robustness
+from nutmeg.experiments.learned_walk import walk_robustness as robustness
 from nutmeg.learning import measure
 from nutmeg.learning.measure import PushSettings
 from nutmeg.motion.walk.files import read_walk, write_walk

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from nutmeg.experiments import walk_table2 as table2
 from nutmeg.experiments.experiment import Goal, perform
-from nutmeg.experiments.walk_table2 import goals
+from nutmeg.experiments.learned_walk import walk_table2 as table2
+from nutmeg.experiments.learned_walk.walk_table2 import goals
 from nutmeg.learning import agents as agents_module
 from nutmeg.learning import measure
 from nutmeg.learning.agents import AGENTS

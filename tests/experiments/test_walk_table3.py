@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nutmeg.experiments import walk_table3
 from nutmeg.experiments.experiment import Estimate, perform
-from nutmeg.experiments.walk_table3 import (
+from nutmeg.experiments.learned_walk import walk_table3
+from nutmeg.experiments.learned_walk.walk_table3 import (
     PAPER_DIFFERENCES,
     Size,
     fitted_strengths,

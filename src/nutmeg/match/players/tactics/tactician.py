@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Literal
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import new_records, record_values
-from nutmeg.match.players.decide import DECISION_INTERVAL
 from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, MAX_REPORTED_AGE, Report, cycles_to_turn, decode, encode
-from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
+from nutmeg.match.players.request import DECISION_INTERVAL, Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.decisions import decide_one
 from nutmeg.match.players.tactics.records import (
     INTENT_NAMES,

@@ -29,8 +29,8 @@ import numpy as np
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments import experiment
-from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
-from nutmeg.experiments.motoflex_walk import COMMAND_PERIOD, SET_UPS, walk_row
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
+from nutmeg.experiments.motoflex.motoflex_walk import COMMAND_PERIOD, SET_UPS, walk_row
 from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.motion.kick import Kick, KickSettings
 from nutmeg.motion.preview_walk import FALLEN_COSINE, MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings

@@ -44,7 +44,7 @@ from nutmeg.experiments.experiment import (
     silent,
     text,
 )
-from nutmeg.experiments.walk_table2 import SPEED_TOLERANCE
+from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
 from nutmeg.learning.agents import AGENTS
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together

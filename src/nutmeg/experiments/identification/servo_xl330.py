@@ -33,7 +33,7 @@ from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.errors import EnvironmentProblem, UsageError
 from nutmeg.base.kernels import kernel
 from nutmeg.experiments import experiment
-from nutmeg.experiments.sysid_peer import sysid_fit
+from nutmeg.experiments.identification.sysid_peer import sysid_fit
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import MeasuredTrial, found_files, read_trials

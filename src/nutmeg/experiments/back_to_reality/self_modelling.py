@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.experiments import experiment
-from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, hidden_fit
 from nutmeg.reality.btr.controllers import Controllers, ControllerSettings, make_controllers
 from nutmeg.reality.twin import Searched, Twin, TwinSettings
 from nutmeg.search import Budget, InThisThread, minimise

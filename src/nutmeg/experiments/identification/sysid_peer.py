@@ -34,8 +34,9 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import EnvironmentProblem
-from nutmeg.experiments import btr_ant, experiment
-from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
+from nutmeg.experiments import experiment
+from nutmeg.experiments.back_to_reality import btr_ant
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, hidden_fit
 from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.btr.costs import SimulationCost
 from nutmeg.reality.distances.distance import DistanceSettings

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nutmeg.experiments import experiment
-from nutmeg.experiments.hidden_fit import Disturbance, hidden_fit
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, hidden_fit
 from nutmeg.learning.courses import BodyVariant
 from nutmeg.learning.learn import LearnSettings, WalkLearning
 from nutmeg.model.identified import Distribution, IdentifiedBody, IdentifiedParameter, write_body

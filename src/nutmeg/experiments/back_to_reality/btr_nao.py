@@ -25,8 +25,8 @@ import numpy as np
 
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments import experiment
+from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.experiments.experiment import share
-from nutmeg.experiments.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.model.parameters import Adjustment
 from nutmeg.motion.preview_walk import PreviewWalk, PreviewWalkSettings

@@ -1,0 +1,1 @@
+"""Back-to-Reality: its ant, its Nao, and robots whose bodies change."""

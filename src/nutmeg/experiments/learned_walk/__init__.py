@@ -1,0 +1,1 @@
+"""UT Austin Villa's learned walk: relearned, measured, and played with."""

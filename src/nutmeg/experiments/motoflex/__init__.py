@@ -1,0 +1,1 @@
+"""MoToFlex: its fits and its walks."""

@@ -1,0 +1,1 @@
+"""NaOISIS: its figures, localisation from pictures, and what the behavioural world predicts."""
