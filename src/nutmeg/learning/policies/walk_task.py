@@ -278,7 +278,7 @@ class WalkTask(RobotTask):
         if self.on_cuda:
             work.launch(self.batch.stream, self.count, self._tables, self._walkers)
         else:
-            robots = self._walkers._make(array[rows] for array in self._walkers)
+            robots = type(self._walkers)._make([array[rows] for array in self._walkers])
             work.run(len(robots.reward), self._tables, robots)
 
     def begin(self, rows: Indices) -> None:

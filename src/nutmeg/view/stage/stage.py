@@ -45,7 +45,7 @@ _SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 
 
-class Shift(SetPositionMessage):
+class Shift(SetPositionMessage):  # type: ignore[misc]
     """Moves a node of the scene; it can be sent again with another `position`.
 
     viser prepares every field by its type before it is sent, which plain numbers do not need.
@@ -56,7 +56,7 @@ class Shift(SetPositionMessage):
         return {"type": "SetPositionMessage", "name": self.name, "position": self.position, "owner": self.owner}
 
 
-class Turn(SetOrientationMessage):
+class Turn(SetOrientationMessage):  # type: ignore[misc]
     """Turns a node of the scene; it can be sent again with another `wxyz`."""
 
     def as_serializable_dict(self, binary_buffers: list[memoryview] | None = None) -> dict[str, Any]:  # noqa: ARG002
