@@ -365,11 +365,11 @@ def scene() -> Scene:
 
 
 def whole_step(world: SingleWorld, between: Callable[[], None] = lambda: None) -> None:
-    """A whole step, with a look at its contacts between the halves."""
+    """A whole step, with a look at its contacts when their forces are known."""
     world.refresh()
     solve_step(*world.addresses, places())
-    finish_step(*world.addresses)
     between()
+    finish_step(*world.addresses)
     begin_step(*world.addresses, places())
 
 

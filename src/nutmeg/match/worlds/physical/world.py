@@ -139,6 +139,7 @@ class MatchWorld(SeatedWorld):
         self._frozen = [(until, int(turned[slot]), limb) for until, slot, limb in self._frozen]
         self._landing = {int(turned[slot]) for slot in self._landing}
         self._beamed = {int(turned[slot]) for slot in self._beamed}
+        self._rest_cycles = 0  # what sensors told is in the rows of other slots now
         self._reseat()
 
     def _reseat(self) -> None:
