@@ -114,7 +114,7 @@ class Size:
 
 
 SIZES = {
-    "quick": Size(games=2, players=1, half_length=60.0, halves=1, pairs=(("GoToTarget", "Initial"),)),
+    "quick": Size(games=4, players=1, half_length=120.0, halves=1, pairs=(("GoToTarget", "Initial"),)),
     "middle": Size(games=8, players=2, half_length=120.0, halves=1),
     "full": Size(games=10, players=4, half_length=300.0, halves=1),
     "paper": Size(games=100, players=9, half_length=300.0, halves=2),
@@ -123,7 +123,7 @@ SIZES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ExperimentSettings):
-    """Options; quick means two games of 60 s of the untrained and the trained walk, one against one."""
+    """Options; quick means four games of 120 s of the untrained and the trained walk, one against one."""
 
     seed: int = 0
     """Seed of the games."""
