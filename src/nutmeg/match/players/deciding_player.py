@@ -7,13 +7,10 @@
     GameLoop(game, by_number(make_team("final", 4, team="reds"), make_team("holonomic", 4, team="blues"))).run()
 
 Observations come every 20 ms; `decide` is called with every fifth one, and its request holds in between. The built-in
-team is the strategy `builtin` (`tactics`), which decides with every observation. Players know what the protocol tells a
-player, no more, and are nowhere random: the same percepts give the same actions. Sightings come from the last image, in
-the frame of the torso; crossings of lines are computed from the lines in it. There is no sonar and no camera picture
-here.
-
-Team-mates send each other their places and the ball's (`messages`) whenever it is their turn to speak, so that beliefs
-include them; where `decide` sends messages itself that are no such reports, the two take turns.
+team is the strategy `builtin` (`patient` for walks by parameters; `tactics`), which decides with every observation.
+Players know what the protocol tells a player, no more, and are nowhere random: the same percepts give the same actions.
+Sightings come from the last image, in the frame of the torso; crossings of lines are computed from the lines in it.
+There is no sonar and no camera picture here.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
 from nutmeg.match.players.limbs import LEG_TYPES, Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import DECISION_INTERVAL, Request
-from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
+from nutmeg.match.players.tactics.strategies import BUILTIN_NAME, PATIENT_NAME
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.players.tracking.league_sight import head_frame, spot
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
@@ -373,8 +370,12 @@ def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
 
 
 def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
-    """A player of the built-in team; it decides with every percept, for as long as it takes."""
-    decide = strategy_decide(BUILTIN_NAME)
+    """A player of the built-in team; it decides with every percept, for as long as it takes.
+
+    Whoever walks by parameters plays patiently: running on with the ball through opponents, such walks fall twice as
+    often.
+    """
+    decide = strategy_decide(PATIENT_NAME if setup.walk.policy is None else BUILTIN_NAME)
     return DecidingPlayer(decide, team, number, dataclasses.replace(setup, cycles=1, longest=0.0))
 
 
