@@ -36,7 +36,7 @@ from nutmeg.match.players.decide import (
     own_name,
 )
 from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
-from nutmeg.match.players.limbs import LEG_TYPES, Limbs
+from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import DECISION_INTERVAL, Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME, PATIENT_NAME
@@ -116,7 +116,7 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
 
 def _kick(kind: KickKind, limbs: Limbs) -> KickAbility:
     """A kick of a body of the league; the middle of where it can be kicked is `place`."""
-    body = LEG_TYPES[limbs.robot_type]
+    body = limbs.kick_type
     tolerance = kick_tolerance(kind, body=body)
     slack = _KICK_SLACK_SHARE * tolerance
     return KickAbility(
