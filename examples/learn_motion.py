@@ -1,7 +1,7 @@
 """How the built-in team's kicks and get-ups are learned: keyframes tried by robots as players come to them.
 
     python examples/learn_motion.py kick type0 50           # 50 generations from the kick that comes with Nutmeg
-    python examples/learn_motion.py pass type0 50           # the quick kick: the ball is to be hit within 0.46 s
+    python examples/learn_motion.py shot type0 50           # a kick after which the robot may lie
     python examples/learn_motion.py front type1 50          # a get-up, with the network that corrects it
 
 A generation of 32 kicks from 12 starts each takes about 2.5 s on one processor. Kicks begin from states of walkers that
@@ -28,9 +28,9 @@ def trials_for(name: str, kind: str, population: int, starts: int) -> tuple[Moti
     if name in ("front", "back"):
         motion = shipped_get_up(ROBOT, name, kind)  # type: ignore[arg-type]
         return GetUpTrials(ROBOT, motion, kind, population=population, starts=starts), motion
-    quick = name == "pass"
+    shot = name == "shot"
     trials = KickTrials(
-        ROBOT, kind, population=population, starts=starts, fall=4.0 if quick else 3.0, within=0.46 if quick else 1.3
+        ROBOT, kind, population=population, starts=starts, fall=0.0 if shot else 3.0, within=0.46 if shot else 1.3
     )
     trials.watch(50, 1.0)
     return trials, shipped_motion(ROBOT, name, kind)

@@ -26,6 +26,7 @@ from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim.worlds import Worlds
 
 SEED, TYPES, CYCLE = 20_261_117, ("type0", "type1", "type2", "type3", "type4"), 0.02
+KICKS = ("kick", "pass", "shot")
 WATCHED = 50  # cycles after the hit in which falls count
 
 
@@ -77,11 +78,11 @@ def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int,
     return found
 
 
-def kicks(kind: str, name: str, trials: int) -> str:
-    """What a kick did, in words."""
+def kicks(kind: str, trials: int) -> dict[str, str]:
+    """What each kick did, in words, by its name."""
     kicking = KickTrials("nao-spark", kind, population=1, starts=trials, seed=SEED)
     kicking.watch(WATCHED, 1.0)
-    found = str(kicking.run([shipped_motion("nao-spark", name, kind)], SEED))
+    found = {name: str(kicking.run([shipped_motion("nao-spark", name, kind)], SEED)) for name in KICKS}
     kicking.task.close()
     return found
 
@@ -100,8 +101,8 @@ def main() -> None:
         cells = [f"{good} of {tried} | {time:.2f} s" for tried, good, time in sides.values()]
         _say(f"| {kind} | {' | '.join(cells)} |")
     for kind in arguments.types:
-        for name in ("kick", "pass"):
-            _say(f"- {kind}, {name}: {kicks(kind, name, arguments.trials)}")
+        for name, said in kicks(kind, arguments.trials).items():
+            _say(f"- {kind}, {name}: {said}")
 
 
 if __name__ == "__main__":

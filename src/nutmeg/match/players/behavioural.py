@@ -72,7 +72,7 @@ def request_row(request: Request) -> tuple[float, ...]:
 
 def kick_of(kick: Kick) -> KickKind:
     """Which of the four kicks is meant."""
-    if kick.kind in ("straight", "pass"):
+    if kick.kind in ("straight", "pass", "shot"):
         left = kick.ball[1] >= 0.0 if kick.foot is None else kick.foot == "left"
         return KickKind.LEFT_STRAIGHT if left else KickKind.RIGHT_STRAIGHT
     left = kick.kind == "right" if kick.foot is None else kick.foot == "left"

@@ -6,8 +6,9 @@
     path = moves.kick(request, foot, angles)        # (T, motors) rad, one row for each cycle
 
 Motions are data files (`motion.keyframes`); how kicks are learned is in examples/learn_motion.py. Files have the kick
-with the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the
-ball: a kick that goes far, and a quick one, for passes. Kicks to the side are not known, and are not begun.
+with the left foot and the dive to the left. There are three, each a motion with a place of its own for the ball: a
+kick, a pass of half its distance, and a shot, which hits the ball at once and farthest, and after which the robot lies
+on the ground. Kicks to the side are not known, and are not begun.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 ROBOT = "nao-spark"
 FEET: tuple[Foot, Foot] = ("left", "right")
-KICK_KINDS: tuple[KickKind, ...] = ("straight", "pass")
+KICK_KINDS: tuple[KickKind, ...] = ("straight", "pass", "shot")
 """The kinds of kick that there are motions for."""
 PLAIN_TYPE = "type0"
 """The type of robot whose kicks those have that have none of their own."""
@@ -61,6 +62,8 @@ def foot_for(request: Kick, body: str = PLAIN_TYPE) -> Foot | None:
 
 def _motion(kind: KickKind, strength: float, body: str) -> KeyframeMotion:
     """The motion that is nearest to what is asked for, of a type of the robot."""
+    if kind == "shot":
+        return shipped_motion(ROBOT, "shot", body)
     return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick", body)
 
 
