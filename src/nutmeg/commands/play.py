@@ -20,7 +20,7 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
@@ -501,7 +501,7 @@ class _MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class _Aftermath:
+class _Aftermath(Closing):
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
@@ -544,12 +544,10 @@ class _Aftermath:
             seed=self._seed,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Ends what is still written."""
         if self._beside is not None:
-            self._beside.stop()
+            self._beside.close()
 
     def write(self) -> dict[str, object]:
         """Writes everything, and says where; a second call only returns the names of the files."""

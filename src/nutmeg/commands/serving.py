@@ -7,8 +7,9 @@ with ServerLog(terminal.say) as log, ServedPage(log, record, host="127.0.0.1", p
 
 from __future__ import annotations
 
+import contextlib
 import queue
-import socket
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -17,17 +18,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
+from nutmeg.base.errors import FileError, NutmegError, SimulationError, UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Address, JsonOption, Port, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nutmeg.net.connection import Report
     from nutmeg.net.game_controller import ControllerSettings
-    from nutmeg.view.pages.process import Controls, ViewerProcess
+    from nutmeg.view.pages.orders import Controls
+    from nutmeg.view.pages.process import ViewerProcess
 
 _LINES_A_SECOND = 20
 """Lines a second that people can still read."""
@@ -101,20 +103,33 @@ class ControllerOptions:
 
 def check_ports(host: str, ports: dict[str, int]) -> None:
     """Refuses ports that are in use at once, by option, not only when everything is built."""
+    from nutmeg.view.pages.process import check_port
+
     taken: set[int] = set()
     for option, port in ports.items():
         if port in taken - {0}:
             raise UsageError(f"{option} is {port}, as another port is; each needs its own.")
         taken.add(port)
-        try:
-            with socket.socket(socket.AF_INET) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((host, port))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with "
-                f"{option} (0 takes a free one) or --host, or end the program that uses it."
-            ) from None
+        check_port(host, port, option)
+
+
+@contextlib.contextmanager
+def ended_as_asked(record: Path | None, close: Callable[[], object]) -> Iterator[None]:
+    """Around the run of a server: says that it is ready, and closes its recording however it ends.
+
+    Ctrl-C, before or after the server listens to it, is the end that was asked for.
+    """
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    except SimulationError as error:
+        kept = f" Everything up to then is in {record}." if record else ""
+        raise SimulationError(f"{error}{kept}") from None
+    finally:
+        close()  # first of all: whatever else takes long to end, the recording is whole
 
 
 class ServedPage(Closing):

@@ -9,10 +9,8 @@ of the recording, so that everybody who watches sees the same.
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from nutmeg.view.pages.orders import MAX_FORCE, Order
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nutmeg.view.pages.orders import Bench
     from nutmeg.view.stage.film import Film
 
 SLIDER_PAUSE = 0.8
@@ -41,48 +40,8 @@ _MAX_SHOWN_VALUES = 6
 """Of a sensor with more numbers only these are listed; all can be plotted."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """The robot that can be handled; sent to the viewer, which makes the controls for it."""
-
-    robot: str
-    """Its name in the recording."""
-    joints: dict[str, tuple[float, float]]
-    """Lowest and highest angle of each joint that has a motor [rad]; infinite where it turns freely."""
-    poses: tuple[str, ...] = ()
-    """Names of its poses."""
-    force: float = 0.0
-    """Its weight [N], the first strength of a push; 0 if it cannot be pushed."""
-    overlaps: tuple[str, ...] = ()
-    """Shapes that are inside each other at rest, in words."""
-
-    def text(self) -> str:
-        """All fields as a JSON object."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def of(cls, text: str) -> Bench:
-        """The inverse of `text`."""
-        table = json.loads(text)
-        joints = {name: (float(low), float(high)) for name, (low, high) in table["joints"].items()}
-        return cls(
-            robot=str(table["robot"]),
-            joints=joints,
-            poses=tuple(table["poses"]),
-            force=float(table["force"]),
-            overlaps=tuple(table["overlaps"]),
-        )
-
-
 class Workbench:
-    """The controls of one browser.
-
-    Args:
-        client: the viser client.
-        bench: the robot.
-        film: the recording.
-        send: gets the orders.
-    """
+    """The controls of one browser; `send` gets the orders."""
 
     def __init__(self, client: Any, bench: Bench, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
         self._bench, self._film, self._send = bench, film, send
