@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -54,11 +54,7 @@ class InView:
 
 
 def sight_of(
-    model: Any,  # noqa: ANN401
-    data: Any,  # noqa: ANN401
-    robot: str,
-    robots: Sequence[str],
-    landmarks: Floats,
+    model: mujoco.MjModel, data: mujoco.MjData, robot: str, robots: Sequence[str], landmarks: Floats
 ) -> InView | None:
     """The objects in the view cone of a robot of the physical world.
 
@@ -101,7 +97,7 @@ def in_cone(eye: Floats, turn: Floats, points: Floats) -> Bools:
     return inside
 
 
-def _head(model: Any, robot: str) -> int:  # noqa: ANN401
+def _head(model: mujoco.MjModel, robot: str) -> int:
     return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/head"))
 
 

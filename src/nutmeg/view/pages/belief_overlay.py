@@ -29,6 +29,8 @@ from nutmeg.view.stage.stage import Shift, Turn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import viser
+
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.view.match_sight import BehaviourSight, InView
     from nutmeg.view.match_story import MatchStory
@@ -49,7 +51,9 @@ _RING_SEGMENTS = 32
 """Pieces of a ring."""
 
 
-def ghosts(scene: Any, robot: str, robots: tuple[str, ...], story: MatchStory, *, small: bool) -> dict[str, Any]:  # noqa: ANN401
+def ghosts(
+    scene: viser.SceneApi, robot: str, robots: tuple[str, ...], story: MatchStory, *, small: bool
+) -> dict[str, Any]:
     """Everything that is drawn for a player, hidden at first."""
     colours = [_rgb(colour) for colour in TEAM_COLOURS]
     mine, (ball_radius, disc_radius) = colours[story.team_of(robot)], _GHOST_SIZES[small]
@@ -148,7 +152,7 @@ class BeliefOverlay:
 
     def __init__(
         self,
-        client: Any,  # noqa: ANN401
+        client: viser.ClientHandle,
         cast: Cast,
         story: MatchStory,
         landmarks: Floats,

@@ -28,6 +28,8 @@ from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of, whole_n
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import viser
+
     from nutmeg.base.arrays import Floats
     from nutmeg.view.pages.orders import Drive
     from nutmeg.view.stage.film import Film
@@ -123,7 +125,7 @@ _KEY_SHARE = 70
 class Pilot:
     """The driving controls of one browser."""
 
-    def __init__(self, client: Any, drive: Drive, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, drive: Drive, film: Film, send: Callable[[Order], None]) -> None:
         self._page, self._drive, self._film, self._send = int(client.client_id), drive, film, send
         self._pad, self._touched, self._problem = PadState(), 0.0, ""
         gui = client.gui
@@ -157,7 +159,7 @@ class Pilot:
         if any(self._pad.held):
             self._send(Order(order="hold", page=self._page))
 
-    async def _heard(self, event: Any) -> None:  # noqa: ANN401
+    async def _heard(self, event: viser.GuiEvent) -> None:
         """The pad said something; in the server's own loop, so that orders keep their order."""
         try:
             orders = self._pad.orders(str(event.target.value), page=self._page, share=float(self._share.value) / 100)
@@ -168,7 +170,7 @@ class Pilot:
         for order in orders:
             self._send(order)
 
-    async def _moved(self, event: Any) -> None:  # noqa: ANN401
+    async def _moved(self, event: viser.GuiEvent) -> None:
         if event.client is None:  # the slider follows what is wanted, it was not moved by hand
             return
         self._touched = time.monotonic()

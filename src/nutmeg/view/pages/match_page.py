@@ -11,7 +11,7 @@ shows the pictures of the chosen player's two cameras.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WH
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
 
+if TYPE_CHECKING:
+    import viser
+
 _PICTURE_PERIOD = 0.25
 """Seconds between two pictures."""
 _JPEG_QUALITY = 85
@@ -40,7 +43,7 @@ class _CameraPanel:
     Pictures are drawn only while they are switched on, and only when robot or moment have changed.
     """
 
-    def __init__(self, client: Any, sight: BehaviourSight) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, sight: BehaviourSight) -> None:
         self._sight, self._on, self._drawn = sight, True, 0.0
         self._shown: tuple[str, int] | None = None
         cameras = sight.match.eyes.cameras

@@ -178,7 +178,7 @@ class _Spectator:
     mouse is in use.
     """
 
-    def __init__(self, client: Any, cast: Cast) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, cast: Cast) -> None:
         self._client, self._cast = client, cast
         self._choice = FREE
         self._robot = cast.robots[0] if cast.robots else ""

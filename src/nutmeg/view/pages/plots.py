@@ -26,6 +26,7 @@ from nutmeg.base.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import viser
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
@@ -287,7 +288,7 @@ class Plots:
 
     def __init__(
         self,
-        client: Any,  # noqa: ANN401
+        client: viser.ClientHandle,
         film: Film,
         clock: Callable[[float], float],
         titles: Mapping[str, str] | None = None,

@@ -21,6 +21,8 @@ from nutmeg.view.pages.orders import MAX_FORCE, Order
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import viser
+
     from nutmeg.view.pages.orders import Bench
     from nutmeg.view.stage.film import Film
 
@@ -43,7 +45,7 @@ _MAX_SHOWN_VALUES = 6
 class Workbench:
     """The controls of one browser; `send` gets the orders."""
 
-    def __init__(self, client: Any, bench: Bench, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, bench: Bench, film: Film, send: Callable[[Order], None]) -> None:
         self._bench, self._film, self._send = bench, film, send
         self._page, self._touched = int(client.client_id), 0.0
         self._setting = False
@@ -71,7 +73,7 @@ class Workbench:
                     lambda _: self._push(str(way.value), float(newtons.value))
                 )
 
-    def _add_joints(self, gui: Any) -> None:  # noqa: ANN401
+    def _add_joints(self, gui: viser.GuiApi) -> None:
         bench = self._bench
         with gui.add_folder("Joints [rad]", order=6):
             if bench.poses:
@@ -101,13 +103,13 @@ class Workbench:
                 rows.append((name.rpartition(".")[2], shown + more, recording.channels[name].unit))
             self._table.content = render("sensors.html.j2", rows=rows)
 
-    def _slider(self, gui: Any, name: str, low: float, high: float) -> Any:  # noqa: ANN401
+    def _slider(self, gui: viser.GuiApi, name: str, low: float, high: float) -> Any:  # noqa: ANN401
         low, high = max(low, -_FREE_TURN), min(high, _FREE_TURN)
         slider = gui.add_slider(
             name, round(low, 3), round(max(high, low + 0.002), 3), 0.001, round(_inside(low, high), 3)
         )
 
-        async def moved(event: Any) -> None:  # noqa: ANN401
+        async def moved(event: viser.GuiEvent) -> None:
             if event.client is not None:  # else the slider follows the recording, it was not moved by hand
                 self._touched = time.monotonic()
                 self._send(self._order("joint", thing=name, value=float(event.target.value)))

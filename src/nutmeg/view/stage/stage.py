@@ -68,12 +68,7 @@ class Stage:
     """The shapes of a scene, and its light: what all browsers of one server share."""
 
     def __init__(
-        self,
-        server: viser.ViserServer,
-        model: Any,  # noqa: ANN401
-        *,
-        robots: Sequence[str] = (),
-        ghost: bool = False,
+        self, server: viser.ViserServer, model: mujoco.MjModel, *, robots: Sequence[str] = (), ghost: bool = False
     ) -> None:
         """Send everything that is to be seen.
 
@@ -131,7 +126,7 @@ class Cast:
         """Gets the messages that move things; a replay writes them into its file instead."""
         self.model = stage.model
         self.robots = stage.robots
-        self.data: Any = mujoco.MjData(stage.model)
+        self.data: mujoco.MjData = mujoco.MjData(stage.model)
         self._labelled = True
         with owner.atomic():
             for piece in stage.tree:
@@ -238,7 +233,7 @@ def _light(server: viser.ViserServer) -> None:
     scene.set_background_image(np.tile(rows, (1, 8, 1)).astype(np.uint8), format="png")
 
 
-def _plain_floor(model: Any) -> bool:  # noqa: ANN401
+def _plain_floor(model: mujoco.MjModel) -> bool:
     """Whether there is a wide floor and nothing is painted on it."""
     geoms = visible_geoms(model)
     still = [geom for geom in geoms if model.body_weldid[model.geom_bodyid[geom]] == 0]
