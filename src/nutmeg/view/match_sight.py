@@ -153,7 +153,7 @@ class BehaviourSight:
             for thing, way in zip(things, turned, strict=True)
         ]
         return _EyesView(
-            words=_sight_in_words(things),
+            words=_symbols_in_words(things),
             edges=self._edges(state, slot),
             places=np.array(places, float).reshape(-1, 2),
             colours=np.array([_SIGHT_COLOURS.get(thing.kind, _LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
@@ -186,8 +186,7 @@ class BehaviourSight:
             self._cameras = None
 
 
-def _sight_in_words(things: tuple[Sighting, ...]) -> str:
-    """An observation in one line."""
+def _symbols_in_words(things: tuple[Sighting, ...]) -> str:
     kinds = [thing.kind for thing in things]
     robots = [
         f"{kinds.count(kind)} {name}{'s' if name == 'opponent' and kinds.count(kind) > 1 else ''}"
@@ -195,7 +194,11 @@ def _sight_in_words(things: tuple[Sighting, ...]) -> str:
         if kind in kinds
     ]
     marks = sum(kind not in _SIGHT_COLOURS for kind in kinds)
-    words = ["the ball"] if ObjectKind.BALL in kinds else []
-    words += [", ".join(robots)] if robots else []
-    words += [f"{marks} landmark{'s' if marks != 1 else ''}"] if marks else []
-    return "; ".join(words) or "nothing it knows"
+    together = [", ".join(robots)] if robots else []
+    return sight_in_words(marks, ball=ObjectKind.BALL in kinds, robots=together) or "nothing it knows"
+
+
+def sight_in_words(landmarks: int, *, ball: bool, robots: Sequence[str]) -> str:
+    """An observation in one line: the ball, robots in words, and the number of landmarks; empty if there is nothing."""
+    marks = [f"{landmarks} landmark{'s' if landmarks != 1 else ''}"] if landmarks else []
+    return "; ".join([*(["the ball"] if ball else []), *robots, *marks])

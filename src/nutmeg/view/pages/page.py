@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.drive import Pilot
 from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
 from nutmeg.view.pages.layers import Layers
 from nutmeg.view.pages.orders import MAX_PACE, Controls, Order
 from nutmeg.view.pages.plots import Plots
-from nutmeg.view.pages.workbench import Workbench
+from nutmeg.view.pages.robot_controls import Pilot, Workbench
 from nutmeg.view.stage.cameras import (
     Viewpoint,
     broadcast_view,
