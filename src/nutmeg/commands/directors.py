@@ -46,16 +46,9 @@ _ANGLE_GAIN = 10.0
 class Driver:
     """Drives the walker of one world as a page asks for.
 
-    What is wanted at first, and what sliders ask for, stays wanted, also when nobody looks. What a key or a button asks
-    for is wanted only while it is held: the page repeats it, and a robot that hears nothing for `HOLD_TIMEOUT` stops.
-    If two pages drive, the one that pressed last is obeyed.
-
-    Args:
-        worlds: one world with the robot.
-        walker: of the robot.
-        wanted: ahead, to the left [m/s], turning left [rad/s], at first.
-        inbox: where orders come in.
-        sets: names of the walker's sets of parameters.
+    What is wanted at first (ahead, to the left [m/s], turning left [rad/s]), and what sliders ask for, stays wanted,
+    also when nobody looks. What a key or a button asks for is wanted only while it is held: the page repeats it, and a
+    robot that hears nothing for `HOLD_TIMEOUT` stops. If two pages drive, the one that pressed last is obeyed.
     """
 
     def __init__(

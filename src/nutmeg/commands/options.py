@@ -170,10 +170,7 @@ def chosen_evaluator(
 def drawn(terminal: Terminal, what: str, draw: Callable[..., int]) -> int | None:
     """Draws something with a progress bar; a machine without a renderer gets a warning, and None is returned.
 
-    Args:
-        terminal: where the bar and the warning are shown.
-        what: what is drawn: `video`.
-        draw: draws it, given `on_progress`, and returns the number of pictures.
+    `draw` is given `on_progress`, and returns the number of pictures.
     """
     with terminal.counting(what) as on_progress:
         try:

@@ -133,13 +133,9 @@ def ended_as_asked(record: Path | None, close: Callable[[], object]) -> Iterator
 
 
 class ServedPage(Closing):
-    """The web page of a server: shows the growing recording, in a process of its own.
+    """The web page of a server: shows the growing recording, if there is one, in a process of its own.
 
-    Args:
-        log: where the page's address, or why there is none, is written.
-        record: the recording; None for no page.
-        host: address to listen on.
-        port: of the page.
+    The page's address, or why there is none, is written to the log.
     """
 
     def __init__(self, log: ServerLog, record: Path | None, *, host: str, port: int) -> None:
@@ -183,14 +179,9 @@ class ServedPage(Closing):
 class ServerLog(Closing):
     """What happens to a server, written for people without ever holding the server up.
 
-    Lines are written by a thread of their own, because their reader may be slow or not read at all. At most so many
-    lines a second are written; how many were left out is said as soon as there is room again. One kind of line is
-    never left out: if it was written that a player joined, it is also written that it left, and why.
-
-    Args:
-        write: takes a line; may take its time.
-        a_second: how many lines a second at most.
-        clock: tells the time, s.
+    Lines are written by a thread of their own, because `write` may be slow or never return. At most so many lines a
+    second are written; how many were left out is said as soon as there is room again. One kind of line is never left
+    out: if it was written that a player joined, it is also written that it left, and why.
     """
 
     def __init__(

@@ -56,17 +56,9 @@ class InView:
 def sight_of(
     model: mujoco.MjModel, data: mujoco.MjData, robot: str, robots: Sequence[str], landmarks: Floats
 ) -> InView | None:
-    """The objects in the view cone of a robot of the physical world.
+    """The objects in the view cone of a robot of the physical world; None for a robot that has no head here.
 
-    Args:
-        model: the compiled `mujoco.MjModel` of the recorded scene.
-        data: its `mujoco.MjData`, with poses up to date.
-        robot: whose view.
-        robots: names of all robots.
-        landmarks: (n, 3) places of posts and flags, metres.
-
-    Returns:
-        Nothing for a robot that has no head here.
+    Poses in `data` are up to date; `landmarks` (n, 3) are the places of posts and flags [m].
     """
     head = _head(model, robot)
     if head < 0:

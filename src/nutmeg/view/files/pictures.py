@@ -51,13 +51,9 @@ _GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
 
 
 class Photographer(SceneRenderer):
-    """Takes pictures of one model from any viewpoint; holds a renderer until closed.
+    """Takes pictures of one model, which it does not change, from any viewpoint; holds a renderer until closed.
 
-    Args:
-        model: the compiled `mujoco.MjModel`; it is not changed.
-        size: width and height, pixels.
-        quality: what to spend on a picture.
-        sky: whether a scene without a sky of its own gets one, and a sun.
+    With `sky`, a scene without a sky of its own gets one, and a sun.
     """
 
     def __init__(

@@ -138,14 +138,9 @@ def seconds_of(text: str) -> float:
 
 
 def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, text: str) -> dict[str, Any]:
-    """An event as the script lists it.
+    """An event as the script lists it, with a number that never changes.
 
-    Args:
-        number: its own number, which never changes.
-        event: the event.
-        t: its time since the start of the recording, seconds.
-        clock: what the page's clock shows then.
-        text: the event in words.
+    It happens `t` seconds after the start of the recording, when the page's clock shows `clock`.
     """
     kind = str(event["kind"])
     group = _EVENT_GROUPS.get(kind, kind)

@@ -70,13 +70,7 @@ class _ContactForce(NamedTuple):
 
 
 def contact_forces(model: mujoco.MjModel, film: Film, time: float) -> list[_ContactForce]:
-    """The forces at all contacts at a time of a recording, by inverse dynamics.
-
-    Args:
-        model: the model of the recorded scene.
-        film: the recording.
-        time: seconds of the recording.
-    """
+    """The forces at all contacts at a time of a recording [s], by inverse dynamics."""
     data, times = mujoco.MjData(model), film.times
     if len(times) < 3:
         return []
@@ -112,13 +106,7 @@ def support_polygon(places: Floats) -> Floats:
 
 
 class Layers:
-    """The layers of one browser.
-
-    Args:
-        client: the viser client.
-        cast: the moving bodies.
-        film: the recording.
-    """
+    """The layers of one browser."""
 
     def __init__(self, client: viser.ClientHandle, cast: Cast, film: Film) -> None:
         self._client, self._cast, self._film = client, cast, film

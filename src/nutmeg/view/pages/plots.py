@@ -279,11 +279,7 @@ class _Plot:
 class Plots:
     """The plots of one browser, in a panel of their own, and the controls that add them.
 
-    Args:
-        client: the viser client.
-        film: the recording.
-        clock: the time on the page's clock for a time of the recording, seconds.
-        titles: what the page calls robots, by their names in the recording.
+    `clock` gives the time on the page's clock for a time of the recording [s]; `titles` what the page calls robots.
     """
 
     def __init__(

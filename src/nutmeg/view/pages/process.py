@@ -160,15 +160,8 @@ class AftermathProcess(Closing):
     """A process that writes replay and report of a match while it is played.
 
     It ends with the `with` block at the latest. It has a session of its own, so that signals to the group of the match
-    (Ctrl-C, the SIGTERM of `timeout`) do not reach it: the pages are wanted then, too.
-
-    Args:
-        path: the recording.
-        replay: the page of the replay, if one is wanted.
-        fps: moments of the replay per second.
-        report: the page of the report, if one is wanted.
-        command: the command line that plays the same match, for the report.
-        seed: the seed of the match, for the report.
+    (Ctrl-C, the SIGTERM of `timeout`) do not reach it: the pages are wanted then, too. `fps` is the number of moments
+    of the replay per second; `command` and `seed` play the same match and are shown in the report.
     """
 
     def __init__(

@@ -75,12 +75,9 @@ class PadState:
     """The page's own number: a page that is loaded again counts anew."""
 
     def orders(self, text: str, *, page: int, share: float = 1.0) -> list[Order]:
-        """The orders in a message; `UsageError` for one that makes no sense.
+        """The orders in a message of a page; `UsageError` for one that makes no sense.
 
-        Args:
-            text: what the field says now.
-            page: whose it is.
-            share: of the top speed at which keys drive, 0..1.
+        Keys drive at this share (0..1) of the top speed.
         """
         table = _table(text)
         held = numbers_of(table.get("held"), 1.0)

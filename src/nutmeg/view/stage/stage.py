@@ -72,11 +72,7 @@ class Stage:
     ) -> None:
         """Send everything that is to be seen.
 
-        Args:
-            server: the viser server to draw on.
-            model: the compiled `mujoco.MjModel`.
-            robots: the things that get labels and can be picked.
-            ghost: whether only what moves is drawn, translucent, beside another stage of the same server.
+        `robots` get labels and can be picked. Of a `ghost` only what moves is drawn, translucent, beside another stage.
         """
         self._server = server
         self.model = model
@@ -112,12 +108,9 @@ class Stage:
 
 
 class Cast:
-    """The moving bodies and the labels of a stage, as one browser sees them.
+    """The moving bodies and the labels of a stage, as one browser sees them (the owner), or everybody (the server).
 
-    Args:
-        stage: the stage that has the shapes.
-        owner: the viser client whose picture it is, or the server for everybody.
-        qpos: where everything is at first (nq,); at rest if None.
+    Everything begins at `qpos` (nq,), or at rest.
     """
 
     def __init__(self, stage: Stage, owner: viser.ViserServer | viser.ClientHandle, qpos: Floats | None = None) -> None:
@@ -185,12 +178,7 @@ class Cast:
 
 
 class _Labelling:
-    """Keeps the labels of robots above their heads, also when they fall; those of robots that are not there are hidden.
-
-    Args:
-        stage: the stage with the robots.
-        names: the node of each robot's label.
-    """
+    """Keeps the labels of robots above their heads, also when they fall; those of absent robots are hidden."""
 
     def __init__(self, stage: Stage, names: Mapping[str, str]) -> None:
         roots = {robot: root_body(stage.model, robot) for robot in names}
