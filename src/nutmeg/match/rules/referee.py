@@ -84,8 +84,7 @@ def _judge_fouls(judgement: Judgement) -> None:
     """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
     mode = judgement.state.mode
     if mode in PAUSED or mode is PlayMode.GAME_OVER:
-        if judgement.state.down is not None:
-            judgement.state.down = None
+        judgement.state.down = None
         fouls.forget_stillness(judgement)
         if judgement.state.held and judgement.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:
             fouls.serve_penalties(judgement)

@@ -263,7 +263,7 @@ def judge_pass_requests(judgement: Judgement) -> None:
         return
     granted = [side for side in Side if asked[side].any() and _may_pass(judgement, side)]
     if len(granted) == 1:
-        judgement.state.pass_watch = _watch(judgement, granted[0])
+        judgement.state.pass_watch = watch_pass(judgement, granted[0])
         judgement.set_mode(play_modes.PASSES[granted[0]])
 
 
@@ -288,23 +288,17 @@ def update_pass_mode(judgement: Judgement) -> None:
     """End pass mode with a touch or after its time; until then, keep opponents away."""
     side, rules = side_of(judgement.state.mode), judgement.rules.pass_mode
     assert side is not None
-    judgement.state.pass_watch = _watch(judgement, side)
+    judgement.state.pass_watch = watch_pass(judgement, side)
     if judgement.toucher is not None or judgement.state.mode_time >= rules.duration - TIME_TOLERANCE:
         judgement.set_mode(PlayMode.PLAY_ON)
         return
-    ball = (judgement.ball[0], judgement.ball[1])
-    repel(
-        judgement,
-        side.other,
-        ball,
-        rules.opponent_distance,
-        rules.opponent_distance + rules.opponent_margin,
-        "pass mode of the opponents",
-    )
+    nearest, ball = rules.opponent_distance, judgement.ball_place
+    repel(judgement, side.other, ball, nearest, nearest + rules.opponent_margin, "pass mode of the opponents")
 
 
-def _watch(judgement: Judgement, side: Side) -> PassWatch:
-    return PassWatch(side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1]))
+def watch_pass(judgement: Judgement, side: Side) -> PassWatch:
+    """What is watched from now on of a side in pass mode."""
+    return PassWatch(side=side, stamp=judgement.elapsed, place=judgement.ball_place)
 
 
 def update_pass_watch(judgement: Judgement) -> None:

@@ -60,7 +60,7 @@ def _judge_double_touch(judgement: Judgement) -> bool:
         return False
     if judgement.elapsed - kick.stamp < judgement.rules.restarts.kick_duration - TIME_TOLERANCE:
         return False
-    place = (judgement.ball[0], judgement.ball[1])
+    place = judgement.ball_place
     text = f"{kick.side.word} {kick.index + 1} touched the ball twice"
     if kick.mode in KICK_OFFS and judgement.rules.fouls.kick_off.on:
         judgement.state.fouls = judgement.state.fouls + 1
@@ -140,7 +140,7 @@ def score_goal(judgement: Judgement, side: Side) -> None:
         f"goal for {side.word}{by}{own}: {judgement.state.score[0]}:{judgement.state.score[1]}",
         side=side,
         index=touch.index if touch is not None and not own else None,
-        place=(judgement.ball[0], judgement.ball[1]),
+        place=judgement.ball_place,
     )
     judgement.set_mode(GOALS[side])
 

@@ -18,7 +18,6 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.rules import play_modes, restarts
 from nutmeg.match.rules.judgement import Judgement
 from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
-from nutmeg.match.rules.state import PassWatch
 
 if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
@@ -50,9 +49,7 @@ def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode)
         restarts.award_offside(judgement, side, place)
     else:
         assert mode in play_modes.PASSES
-        judgement.state.pass_watch = PassWatch(
-            side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1])
-        )
+        judgement.state.pass_watch = restarts.watch_pass(judgement, side)
         judgement.set_mode(mode)
     return judgement.state, tuple(judgement.decisions)
 
@@ -70,7 +67,7 @@ def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
     """Put the ball down where it is and play on, as after a restart that nobody took: some rules move players away."""
     judgement = Judgement(state, facts, rules)
     inside = all(map(math.isfinite, judgement.ball))
-    restarts.give_up(judgement, (judgement.ball[0], judgement.ball[1]) if inside else state.last_inside)
+    restarts.give_up(judgement, judgement.ball_place if inside else state.last_inside)
     return judgement.state, tuple(judgement.decisions)
 
 
