@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from nutmeg.cli import main
 
-settings.register_profile("nutmeg", deadline=None)  # how long an example takes depends on what else the computer does
+# How long an example takes, or making one, depends on what else the computer does.
+settings.register_profile("nutmeg", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nutmeg")
 
 # A shell that runs something in the background lets it ignore SIGINT, and everything started from there does, too:

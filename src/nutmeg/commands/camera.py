@@ -147,7 +147,8 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         sight = _Sight(scene.model, name, size, settings, renderer, arguments, qpos, qvel)
         notes = _effect_notes(settings, arguments)
         steps = [(), *(effects[: k + 1] for k in range(len(effects)) if effects[k] in notes)]
-        light, drawn = f"{arguments.lights} lights" + (", shadows" if arguments.shadows else ""), {}
+        light = f"{arguments.lights} lights" + (", shadows" if arguments.shadows else "")
+        drawn: dict[tuple[int, int], tuple[Bytes, float]] = {}
         shots = []
         for step in [effects] if arguments.only else steps:
             name_of = ", ".join(step) if arguments.only else f"+ {step[-1]}" if step else ""
