@@ -315,8 +315,8 @@ def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
 
 def _show(learned: LearnedWalk, measured: dict[str, WalkMeasurement], terminal: Terminal) -> None:
     from nutmeg.commands.walk import show_measurement
+    from nutmeg.view.reports.learn import parts_table
 
-    rows = list(zip(learned.part_names, learned.parts_before.tolist(), learned.parts.tolist(), strict=True))
-    rows.append(("fitness", learned.fitness_before, learned.fitness))
-    terminal.table("what it is worth", ("", "before", "learned"), rows)
+    table = parts_table(learned)
+    terminal.table("what it is worth", table.columns, table.rows)
     show_measurement(measured["learned"], terminal)

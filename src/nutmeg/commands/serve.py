@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.interrupts import Closing, Starting, load_physics, terminated_as_interrupted
 from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
@@ -223,7 +223,7 @@ def _serve(
 ) -> dict[str, Any]:
     """Serves what is prepared until somebody ends it; what it needs is closed with it."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+        stack.enter_context(terminated_as_interrupted())
         with Starting(signal.SIGTERM):
             load_physics()
             game, record, rehearse_match, protocol, walks = prepare(stack)
@@ -344,11 +344,6 @@ def rehearse(rules: Rules) -> None:
             game.work_ahead()
             for percept in percepts.values():
                 percept_message(percept)
-
-
-def _interrupt() -> None:
-    """Makes SIGTERM the same as Ctrl-C: everything is closed."""
-    raise KeyboardInterrupt
 
 
 class _TeamProcesses(Closing):
