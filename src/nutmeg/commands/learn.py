@@ -254,8 +254,8 @@ def _report_progress(history: list[LearnGeneration], learning: WalkLearning, ope
     """The report of a search that goes on: the fitness so far."""
     import numpy as np
 
-    from nutmeg.view.reports.progress import Progress, progress_report
     from nutmeg.view.reports.report import Card, number, write_page
+    from nutmeg.view.reports.runs import Progress, progress_report
 
     settings, last = learning.settings, history[-1]
     numbers = np.array([one.number + 1.0 for one in history])

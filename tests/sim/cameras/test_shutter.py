@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from nutmeg.model.sensors import CameraSettings
-from nutmeg.sim.cameras.effects import CameraEffects
+from nutmeg.sim.cameras.effects import (
+    CameraEffects,
+    expose,
+    exposure_weights,
+    moment_times,
+    rotations,
+    row_times,
+    turned_rays,
+)
 from nutmeg.sim.cameras.lens import pixel_grid
-from nutmeg.sim.cameras.shutter import expose, exposure_weights, moment_times, rotations, row_times, turned_rays
 
 
 def test_rows_are_read_evenly_around_the_time_of_the_picture() -> None:

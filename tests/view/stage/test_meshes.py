@@ -10,7 +10,7 @@ import trimesh
 
 from nutmeg.base.arrays import Floats
 from nutmeg.view.stage import meshes
-from nutmeg.view.stage.meshes import Finish, Mesh, Part, box, cylinder, geom_finish, linear_light, mean_colour, pack
+from nutmeg.view.stage.bodies import Finish, Mesh, Part, box, cylinder, geom_finish, linear_light, mean_colour, pack
 
 FINE = 96
 
