@@ -32,6 +32,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
+from nutmeg.match.series.ball_control import new_controls
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
@@ -378,6 +379,7 @@ class SteeredGames(BehaviourGames):
         table, watch = self._table, self._watch
         for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.actions):
             array[chosen] = 0
+        self.controls[chosen] = new_controls(self.rules.pitch, len(chosen))
         watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
         table.memories[chosen] = new_memories(len(chosen), SLOTS)
         for _ in range(LINE_UP_CYCLES):

@@ -15,8 +15,9 @@ Sets of parameters are learned in layers (section 5): Sprint's second set on the
 GoToTarget frozen, Final's third set by driving a ball with both frozen. Driving a ball does not run on a GPU.
 
 The folder `learned` gets a walk of each run, and `history.json` with the history of all: for every generation the
-fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best fitness) and figure
-5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
+fitness of the fittest, the rewards of the directions and their weights. Both are written anew after each generation, so
+that runs that were interrupted can be measured, too (`--walks`). From the history come figure 4 (best fitness) and
+figure 5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], sa
         device: where candidates walk; balls are driven on the processor.
         say: told of every generation.
     """
-    history: dict[str, list[dict[str, Any]]] = {}
+    history: dict[str, list[LearnGeneration]] = {}
     left = list(effort.agents)
     while left:
         layer = [name for name in left if LAYERS.get(name) not in left]
@@ -124,17 +125,15 @@ def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], sa
         # Walks of one batch have the same sets of parameters, and only courses are walked in batches.
         for group in ([name for name in layer if name not in LAYERS], *([name] for name in layer if name in LAYERS)):
             if group:
-                history |= _learn_group(folder, effort, device, group, say)
-    write_json(folder / HISTORY_FILE, compact(history))
+                _learn_group(folder, _searches(folder, effort, device, group), history, say)
 
 
-def _learn_group(
-    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str], say: Progress
-) -> dict[str, list[dict[str, Any]]]:
-    """Learns agents that walk together; the history of their runs, by name."""
-    names = [f"{AGENTS[name].walk}-{seed}" for name in agents for seed in range(1, effort.runs + 1)]
-    searches = [
-        LearnSettings(
+def _searches(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str]
+) -> dict[str, LearnSettings]:
+    """The searches of agents that walk together, by the names of their runs."""
+    return {
+        f"{AGENTS[name].walk}-{seed}": LearnSettings(
             task=TASK_NAMES[name],
             device="cpu" if name == "Final" else device,
             start=str(folder / f"{AGENTS[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
@@ -147,19 +146,33 @@ def _learn_group(
         )
         for name in agents
         for seed in range(1, effort.runs + 1)
-    ]
-    history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    }
+
+
+def _learn_group(
+    folder: Path, searches: Mapping[str, LearnSettings], history: dict[str, list[LearnGeneration]], say: Progress
+) -> None:
+    """Learns agents that walk together, and adds to the history; walks and history are written as they change."""
+    names = list(searches)
+    history |= {name: [] for name in names}
+
+    def keep(number: int, walk: WalkParameters) -> None:
+        write_walk(folder / f"{names[number]}.toml", walk)
+        write_json(folder / HISTORY_FILE, compact(history))
 
     def note(number: int, generation: LearnGeneration) -> None:
-        history[names[number]].append(asdict(generation))
+        history[names[number]].append(generation)
         say(f"{names[number]}, generation {generation.number + 1}: fitness {generation.best:.2f}")
 
     learned = learn_together(
-        searches, [folder / "searches" / name for name in names], on_generation=note, commands=_commands(searches)
+        list(searches.values()),
+        [folder / "searches" / name for name in names],
+        on_generation=note,
+        on_walk=keep,
+        commands=_commands(list(searches.values())),
     )
-    for name, one in zip(names, learned, strict=True):
-        write_walk(folder / f"{name}.toml", one.walk)
-    return history
+    for number, one in enumerate(learned):
+        keep(number, one.walk)
 
 
 def _commands(searches: Sequence[LearnSettings]) -> list[str]:
@@ -171,7 +184,7 @@ def _commands(searches: Sequence[LearnSettings]) -> list[str]:
     ]
 
 
-def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+def compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[str, Any]]:
     """The history of learning runs with numbers of five digits: lists over generations, by what they are."""
 
     def rounded(value: Any) -> Any:  # noqa: ANN401 (numbers, or lists of them)
@@ -179,7 +192,8 @@ def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dic
 
     keys = ("best", "mean", "parts", "weights", "shown")
     return {
-        name: {key: [rounded(one[key]) for one in generations] for key in keys} for name, generations in history.items()
+        name: {key: [rounded(getattr(one, key)) for one in generations] for key in keys}
+        for name, generations in history.items()
     }
 
 
@@ -241,7 +255,7 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
-        "gain": [_ratio_of(walk.origin.fitness, walk.origin.fitness_before) for walk in walks],
+        "gain": [_gain(walk) for walk in walks],
         "speeds": {
             way: {"values": found, "mean": float(np.mean(found)), "deviation": _deviation(found)}
             for way, found in values.items()
@@ -254,16 +268,23 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
 
 
 def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
-    """Every run makes its walk fitter, whatever else is found."""
+    """Every run makes its walk fitter, whatever else is found; runs that have not ended are not judged."""
     return [
-        Goal(what=f"{name}: fitness over that of the start, worst run", found=min(row["gain"]), limit=1.0)
+        Goal(
+            what=f"{name}: fitness over that of the start, worst run",
+            found=min((gain for gain in row["gain"] if gain is not None), default=None),
+            limit=1.0,
+        )
         for name, row in agents.items()
     ]
 
 
-def _ratio_of(after: float | None, before: float | None) -> float:
-    """How many times as fit a walk became; 0 where it is not known, or the start was worth nothing."""
-    return after / before if after is not None and before is not None and before > 0 else 0.0
+def _gain(walk: WalkParameters) -> float | None:
+    """How many times as fit a walk became; 0 if the start was worth nothing, None of a run that has not ended."""
+    after, before = walk.origin.fitness, walk.origin.fitness_before
+    if after is None or before is None:
+        return None
+    return after / before if before > 0 else 0.0
 
 
 def _ratio(above: Floats, below: Floats) -> list[float]:
