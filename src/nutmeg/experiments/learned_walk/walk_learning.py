@@ -26,13 +26,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.journal import each_seed, write_json
+from nutmeg.base.journal import write_json
 from nutmeg.experiments.experiment import (
     Claim,
     Estimate,
@@ -40,13 +41,15 @@ from nutmeg.experiments.experiment import (
     Goal,
     Progress,
     ResultTable,
+    SeedJob,
     claim_notes,
+    finish_jobs,
     goal_notes,
     silent,
     text,
 )
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
-from nutmeg.learning.agents import AGENTS
+from nutmeg.learning.agents import AGENTS, Agent
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together
 from nutmeg.learning.measure import walk_speeds
@@ -60,11 +63,13 @@ if TYPE_CHECKING:
 HISTORY_FILE = "history.json"
 HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
 """The agents whose directions are weighed, static weights first."""
-LEARNED = (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")
-"""All agents that are learned."""
+LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")} | {
+    "SprintAlone": Agent("SprintAlone", "sprint-alone", "5.2", "learned for ten seconds straight ahead only", 0.78)
+}
+"""All agents that are learned, and the attempt of section 5.2 that became none, by name."""
 LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
-TASK_NAMES = {agent: "drive-ball" if agent == "Final" else AGENTS[agent].walk for agent in LEARNED}
+TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in LEARNED.items()}
 START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
@@ -80,7 +85,7 @@ COLOURS = {
 class Effort:
     """How much is learned and measured; the paper's procedure, with three runs, if nothing is said."""
 
-    agents: tuple[str, ...] = LEARNED
+    agents: tuple[str, ...] = tuple(LEARNED)
     population: int = 150
     generations: int = 200
     runs: int = 3
@@ -133,16 +138,16 @@ def _searches(
 ) -> dict[str, LearnSettings]:
     """The searches of agents that walk together, by the names of their runs."""
     return {
-        f"{AGENTS[name].walk}-{seed}": LearnSettings(
+        f"{LEARNED[name].walk}-{seed}": LearnSettings(
             task=TASK_NAMES[name],
             device="cpu" if name == "Final" else device,
-            start=str(folder / f"{AGENTS[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
+            start=str(folder / f"{LEARNED[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
             population=effort.population,
             generations=effort.generations,
             starts=1,
             judged_starts=effort.judged,
             seed=seed,
-            name=AGENTS[name].walk,
+            name=LEARNED[name].walk,
         )
         for name in agents
         for seed in range(1, effort.runs + 1)
@@ -204,18 +209,19 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     if settings.walks is None:
         learn_agents(folder, effort, settings.device or ("cpu" if settings.quick else "gpu"), say)
     walks = learned_walks(folder)
+    keys = [(agent, number, walk) for agent, runs in walks.items() for number, walk in runs.items()]
+    jobs = [
+        SeedJob(
+            out / f"{LEARNED[agent].walk}-{number}",
+            settings.seed,
+            {"starts": starts, "walk": asdict(walk)},
+            partial(_speeds, walk, starts),
+        )
+        for agent, number, walk in keys
+    ]
     measured: dict[str, list[dict[str, Any]]] = {}
-    for agent, runs in walks.items():
-        for number, walk in runs.items():
-
-            def one(seed: int, walk: WalkParameters = walk) -> dict[str, Any]:
-                speeds = walk_speeds(walk, trials=starts, seed=seed, threads=settings.threads)
-                return {way: found.as_json() for way, found in speeds.items()}
-
-            say(f"{agent}, learning run {number}")
-            kept = out / f"{AGENTS[agent].walk}-{number}"
-            found = each_seed(kept, [settings.seed], {"starts": starts, "walk": asdict(walk)}, one)[0]
-            measured.setdefault(agent, []).append({"run": number, **found})
+    for (agent, number, _), found in zip(keys, finish_jobs(jobs, settings.threads, say), strict=True):
+        measured.setdefault(agent, []).append({"run": number, **found})
     history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
     agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
     draw_figures(out, history)
@@ -231,12 +237,17 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
+def _speeds(walk: WalkParameters, starts: int, seed: int) -> dict[str, Any]:
+    """The speeds of a walk in all directions, from so many starts."""
+    return {way: found.as_json() for way, found in walk_speeds(walk, trials=starts, seed=seed).items()}
+
+
 def learned_walks(folder: Path) -> dict[str, dict[int, WalkParameters]]:
     """The walks of learning runs in a folder, by agent and by the seed of the run."""
     found = {
         agent: {
             int(path.stem.rpartition("-")[2]): read_walk(str(path))
-            for path in sorted(folder.glob(f"{AGENTS[agent].walk}-[0-9]*.toml"))
+            for path in sorted(folder.glob(f"{LEARNED[agent].walk}-[0-9]*.toml"))
         }
         for agent in LEARNED
     }
@@ -251,7 +262,7 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
     values = {way: [one[way]["mean"] for one in runs] for way in (*DIRECTIONS, "turn")}
     ways = np.array([values[way] for way in DIRECTIONS])
     return {
-        "paper": AGENTS[agent].paper,
+        "paper": LEARNED[agent].paper,
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
@@ -355,7 +366,7 @@ def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str,
         found, _ = _difference(*ahead)
         claims.append(Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s"))
         last = [
-            [one["best"][-1] for name, one in history.items() if name.startswith(AGENTS[agent].walk)]
+            [one["best"][-1] for name, one in history.items() if name.startswith(LEARNED[agent].walk)]
             for agent in ("FaceForward", "StaticRewards")
         ]
         found, _ = _difference(*last)
@@ -372,7 +383,7 @@ def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
     from nutmeg.view.reports.plots import save_png
 
     runs = {
-        agent: [one for name, one in history.items() if name.rpartition("-")[0] == AGENTS[agent].walk]
+        agent: [one for name, one in history.items() if name.rpartition("-")[0] == LEARNED[agent].walk]
         for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}

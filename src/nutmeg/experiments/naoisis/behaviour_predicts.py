@@ -227,7 +227,7 @@ class Size:
 
 
 QUICK = Size(games=3, behavioural_games=40, recorded=1, players=2, half_length=60.0, strategies=("statue", "roles"))
-FULL = Size(games=3, behavioural_games=100, recorded=6)
+FULL = Size(games=3, behavioural_games=30, recorded=6)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,9 +64,16 @@ LEGS_RECORD = np.dtype(
         ("limits", float, (2, 6, 2)),
         ("nearest", float, 2),
         ("farthest", float, 2),
+        ("shares", float, 13),
+        ("upper", float, 3),
+        ("steps", float, (2, 6, 3)),
+        ("centres", float, (2, 6, 3)),
     ]
 )
-"""The legs of a robot for compiled code."""
+"""The legs of a robot for compiled code; where its mass is, the last four, is filled by `NaoBody.weigh`."""
+
+_MASS_FIELDS = ("shares", "upper", "steps", "centres")
+"""Fields of the record that tell where the mass is, as in `_Masses`."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +163,7 @@ class NaoLegs:
         bent, straight = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
         self.nearest, self.farthest = self._reach(bent), self._reach(straight)
         self.record: NDArray[np.void] = np.zeros(1, LEGS_RECORD)
-        for name in LEGS_RECORD.names or ():
+        for name in set(LEGS_RECORD.names or ()) - set(_MASS_FIELDS):
             self.record[name] = getattr(self, name)
 
     def _reach(self, knee: Floats) -> Floats:
@@ -341,6 +348,11 @@ class NaoBody:
     @functools.cached_property
     def _masses(self) -> _Masses:
         return _masses_of(self)  # on demand: it compiles the robot, and a walk does not need it
+
+    def weigh(self) -> None:
+        """Puts into the record of the legs where the mass is, for compiled code that needs the centre of mass."""
+        for name in _MASS_FIELDS:
+            self.legs.record[name] = getattr(self._masses, name)
 
     @property
     def mass(self) -> float:
