@@ -34,20 +34,7 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import write_json
-from nutmeg.experiments.experiment import (
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    SeedJob,
-    claim_notes,
-    finish_jobs,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
 from nutmeg.learning.agents import AGENTS, Agent
 from nutmeg.learning.courses import DIRECTIONS
@@ -100,7 +87,7 @@ QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means `QUICK`, on the processor."""
 
     seed: int = START_SEED
@@ -113,7 +100,9 @@ class Settings(ExperimentSettings):
     """Other sizes than those of the quick and the full version."""
 
 
-def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: Progress = silent) -> None:
+def learn_agents(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: experiment.Progress = experiment.silent
+) -> None:
     """Learns agents layer by layer, and all runs of a layer together.
 
     Args:
@@ -155,7 +144,10 @@ def _searches(
 
 
 def _learn_group(
-    folder: Path, searches: Mapping[str, LearnSettings], history: dict[str, list[LearnGeneration]], say: Progress
+    folder: Path,
+    searches: Mapping[str, LearnSettings],
+    history: dict[str, list[LearnGeneration]],
+    say: experiment.Progress,
 ) -> None:
     """Learns agents that walk together, and adds to the history; walks and history are written as they change."""
     names = list(searches)
@@ -202,7 +194,7 @@ def compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[
     }
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures all learning runs; draws figures 4 and 5."""
     effort = settings.effort or (QUICK if settings.quick else Effort())
     folder, starts = settings.walks or out / "learned", effort.starts
@@ -211,7 +203,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     walks = learned_walks(folder)
     keys = [(agent, number, walk) for agent, runs in walks.items() for number, walk in runs.items()]
     jobs = [
-        SeedJob(
+        experiment.SeedJob(
             out / f"{LEARNED[agent].walk}-{number}",
             settings.seed,
             {"starts": starts, "walk": asdict(walk)},
@@ -220,7 +212,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         for agent, number, walk in keys
     ]
     measured: dict[str, list[dict[str, Any]]] = {}
-    for (agent, number, _), found in zip(keys, finish_jobs(jobs, settings.threads, say), strict=True):
+    for (agent, number, _), found in zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True):
         measured.setdefault(agent, []).append({"run": number, **found})
     history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
     agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
@@ -278,10 +270,10 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
     }
 
 
-def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
+def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Goal]:
     """Every run makes its walk fitter, whatever else is found; runs that have not ended are not judged."""
     return [
-        Goal(
+        experiment.Goal(
             what=f"{name}: fitness over that of the start, worst run",
             found=min((gain for gain in row["gain"] if gain is not None), default=None),
             limit=1.0,
@@ -307,16 +299,18 @@ def _deviation(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[Estimate, float]:
+def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[experiment.Estimate, float]:
     """The mean of a less that of b with Welch's interval, and the p-value of Welch's test that both are alike."""
     from scipy import stats
 
     mean = float(np.mean(a) - np.mean(b))
     if min(len(a), len(b)) < 2 or np.ptp(a) + np.ptp(b) == 0:
-        return Estimate(mean, -math.inf, math.inf, 1), math.nan
+        return experiment.Estimate(mean, -math.inf, math.inf, 1), math.nan
     found = stats.ttest_ind(a, b, equal_var=False)
     interval = found.confidence_interval(0.90)
-    return Estimate(mean, float(interval.low), float(interval.high), min(len(a), len(b))), float(found.pvalue)
+    return experiment.Estimate(mean, float(interval.low), float(interval.high), min(len(a), len(b))), float(
+        found.pvalue
+    )
 
 
 COMPARED = (
@@ -339,38 +333,48 @@ def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Claim]:
     """The speeds of table 2, with intervals over learning runs."""
     return [
-        Claim.near(f"{name}, {way}", Estimate.of(row["speeds"][way]["values"]), paper, SPEED_TOLERANCE, unit="m/s")
+        experiment.Claim.near(
+            f"{name}, {way}", experiment.Estimate.of(row["speeds"][way]["values"]), paper, SPEED_TOLERANCE, unit="m/s"
+        )
         for name, row in agents.items()
         for way in DIRECTIONS
         if (paper := row["paper"][way]) is not None
     ]
 
 
-def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _order_claims(
+    agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]
+) -> list[experiment.Claim]:
     """What section 6 says about one agent beside another, with intervals over learning runs."""
     claims = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
         for key, what in COMPARED:
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
-                claims.append(Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2))
+                claims.append(
+                    experiment.Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2)
+                )
     if {"GoToTarget", "Sprint"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("Sprint", "GoToTarget")]
         found, _ = _difference(*ahead)
-        claims.append(Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
+        claims.append(experiment.Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
         found, _ = _difference(*ahead)
-        claims.append(Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s"))
+        claims.append(
+            experiment.Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s")
+        )
         last = [
             [one["best"][-1] for name, one in history.items() if name.startswith(LEARNED[agent].walk)]
             for agent in ("FaceForward", "StaticRewards")
         ]
         found, _ = _difference(*last)
-        claims.append(Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0))
+        claims.append(
+            experiment.Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0)
+        )
     return claims
 
 
@@ -424,7 +428,7 @@ def _draw_weights(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]
     panels[0].legend(fontsize=8)
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Speeds of the agents over learning runs, the paper's in brackets, tests and verdicts."""
 
     def speed(way: str) -> Any:  # noqa: ANN401 (a cell)
@@ -439,8 +443,8 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         return lambda row: " ".join(f"{one:.2f}" for one in row[key])
 
     columns = {
-        "agent": text("name"),
-        "runs": text("runs"),
+        "agent": experiment.text("name"),
+        "runs": experiment.text("runs"),
         **{way: speed(way) for way in DIRECTIONS},
         "fastest / slowest": several("evenness"),
         "forward / sideways": several("forward_over_sideways"),
@@ -453,13 +457,13 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for one in answer["tests"]
     ]
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["agents"].items()),
         columns,
         "m/s over 10 s from standing: mean and standard deviation over learning runs (the paper's one run); "
         f"{settings['starts']} starts of each run, seed {settings['seed']}; falls forward, backward, sideways and "
         "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
         *tests,
-        *claim_notes(answer["claims"]),
-        *goal_notes(answer["goals"]),
+        *experiment.claim_notes(answer["claims"]),
+        *experiment.goal_notes(answer["goals"]),
     )

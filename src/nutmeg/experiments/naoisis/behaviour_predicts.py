@@ -31,24 +31,8 @@ from numpy.random import SeedSequence, default_rng
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.journal import draft
-from nutmeg.experiments.experiment import (
-    CONFIDENCE_LEVEL,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    claim_notes,
-    decimal,
-    fit_strengths,
-    games_matrix,
-    number,
-    play_series,
-    rank_correlation,
-    series_digest,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
+from nutmeg.experiments.experiment import number
 from nutmeg.match.calibration.calibrate import calibrate
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
@@ -100,15 +84,15 @@ class Strengths:
     ) -> Strengths:
         """The strengths of teams from games; those that broke off, or were played by others, do not count."""
         played = [one for one in results if not one.failure and {one.home, one.away} <= set(names)]
-        games = games_matrix(names, [(one.home, one.away) for one in played])
+        games = experiment.games_matrix(names, [(one.home, one.away) for one in played])
         pairs = (getattr(one, measure) for one in played)
         differences = np.array([first - second for first, second in pairs], float)
-        found = fit_strengths(games, differences)
+        found = experiment.fit_strengths(games, differences)
         fitted = games @ found
         # A fit leaves smaller residuals than the errors are: teams - 1 degrees of freedom are used up.
         errors = (differences - fitted) * np.sqrt(len(fitted) / max(len(fitted) - games.shape[1] + 1, 1))
         drawn = fitted[:, None] + rng.choice(errors, (len(errors), _BOOTSTRAP_SAMPLES))
-        return cls(found, fit_strengths(games, drawn))
+        return cls(found, experiment.fit_strengths(games, drawn))
 
     @property
     def errors(self) -> Floats:
@@ -120,7 +104,8 @@ def correlations(a: Floats, b: Floats) -> dict[str, Floats]:
     """Rank correlations of strengths (teams, n), (n,) by kind; 0 where one of both ranks all alike."""
     kinds: tuple[Literal["spearman", "kendall"], ...] = ("spearman", "kendall")
     return {
-        kind: np.array([rank_correlation(kind, x, y) or 0.0 for x, y in zip(a.T, b.T, strict=True)]) for kind in kinds
+        kind: np.array([experiment.rank_correlation(kind, x, y) or 0.0 for x, y in zip(a.T, b.T, strict=True)])
+        for kind in kinds
     }
 
 
@@ -140,7 +125,7 @@ def agreement(first: Strengths, second: Strengths) -> dict[str, Any]:
 
 
 def _interval(drawn: Floats) -> list[float]:
-    return np.quantile(drawn, [(1 - CONFIDENCE_LEVEL) / 2, (1 + CONFIDENCE_LEVEL) / 2]).tolist()
+    return np.quantile(drawn, [(1 - experiment.CONFIDENCE_LEVEL) / 2, (1 + experiment.CONFIDENCE_LEVEL) / 2]).tolist()
 
 
 def ceiling_of(series: Strengths) -> dict[str, float]:
@@ -158,7 +143,7 @@ def without_each(
     for left_out in names if len(names) > 2 else ():
         others, rng = [name for name in names if name != left_out], default_rng(0)
         a, b = (Strengths.of(others, results, measure, rng).found for results in (first, second))
-        found[left_out] = rank_correlation("spearman", a, b) or 0.0
+        found[left_out] = experiment.rank_correlation("spearman", a, b) or 0.0
     return found
 
 
@@ -231,7 +216,7 @@ FULL = Size(games=3, behavioural_games=30, recorded=6)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means two strategies, of which one stands still, and three physical games of 60 s."""
 
     seed: int = 0
@@ -240,7 +225,7 @@ class Settings(ExperimentSettings):
     """Other sizes than those of the quick and the full version."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Plays in both worlds and compares; writes worlds.png and body.toml."""
     began = time.perf_counter()
     size = settings.size or (QUICK if settings.quick else FULL)
@@ -251,23 +236,25 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
         "before": behavioural(physical, _BASE_BODY, size.behavioural_games),
         "after": behavioural(physical, str(out / "body.toml"), size.behavioural_games),
     }
-    results = {word: play_series(Series(one), out, word, settings.threads, say) for word, one in worlds.items()}
+    results = {
+        word: experiment.play_series(Series(one), out, word, settings.threads, say) for word, one in worlds.items()
+    }
     answer = compared(physical, size, results)
     answer |= {"calibration": _estimates(found), "wall_seconds": time.perf_counter() - began}
     _plot_worlds(out / "worlds.png", answer)
     return answer
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Strengths of the strategies in both worlds, by goals and by the progress of the ball."""
     finer = {row["strategy"]: row for row in answer["measures"]["progress"]["table"]}
     rows = [{**row, "progress": finer[row["strategy"]]} for row in answer["table"]]
     columns = {
-        "strategy": text("strategy"),
-        "physical": decimal("physical", 2),
-        "± error": decimal("physical_error", 2),
-        "behavioural": decimal("before", 2),
-        "calibrated": decimal("after", 2),
+        "strategy": experiment.text("strategy"),
+        "physical": experiment.decimal("physical", 2),
+        "± error": experiment.decimal("physical_error", 2),
+        "behavioural": experiment.decimal("before", 2),
+        "calibrated": experiment.decimal("after", 2),
         "progress, physical": lambda row: number(row["progress"]["physical"], 3),
         "progress, calibrated": lambda row: number(row["progress"]["after"], 3),
     }
@@ -290,7 +277,7 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         f"{size['half_length']:g} s; {answer['physical_games']} physical and {answer['behavioural_games']} behavioural "
         "games."
     )
-    return ResultTable.of(rows, columns, *notes, *claim_notes(answer["claims"]))
+    return experiment.ResultTable.of(rows, columns, *notes, *experiment.claim_notes(answer["claims"]))
 
 
 def series_of(size: Size, seed: int) -> SeriesSettings:
@@ -313,9 +300,9 @@ def behavioural(settings: SeriesSettings, body: str, games: int) -> SeriesSettin
     return dataclasses.replace(settings, world="behavioural", behaviour=body, eyes=_BASE_BODY, games=games)
 
 
-def calibrated(out: Path, settings: SeriesSettings, size: Size, say: Progress) -> Calibrated:
+def calibrated(out: Path, settings: SeriesSettings, size: Size, say: experiment.Progress) -> Calibrated:
     """Records physical games that do not count, and calibrates from them; writes body.toml."""
-    games, known, recordings = SeriesGames(settings, settings.walks()), series_digest(Series(settings)), []
+    games, known, recordings = SeriesGames(settings, settings.walks()), experiment.series_digest(Series(settings)), []
     for k, chosen in enumerate(_RECORDED_PAIRS[: size.recorded]):
         home, away = (index % len(settings.team) for index in chosen)
         pair, number = (home, away if away != home else (home + 1) % len(settings.team)), _FIRST_RECORDED_GAME + k
@@ -396,16 +383,21 @@ def _by_measure(
     }
 
 
-def _claims(measure: Measure, found: Mapping[str, Any], teams: int) -> list[Claim]:
+def _claims(measure: Measure, found: Mapping[str, Any], teams: int) -> list[experiment.Claim]:
     """The rank correlation that is aimed for, and that calibration does not lower it; intervals are bootstrapped."""
-    by = {word: Estimate(found[word]["spearman"], *found[word]["spearman_interval"], teams) for word in _CALIBRATIONS}
-    change = Estimate(by["after"].mean - by["before"].mean, *found["change_interval"], teams)
+    by = {
+        word: experiment.Estimate(found[word]["spearman"], *found[word]["spearman_interval"], teams)
+        for word in _CALIBRATIONS
+    }
+    change = experiment.Estimate(by["after"].mean - by["before"].mean, *found["change_interval"], teams)
     return [
         *(
-            Claim(what=f"{measure}: rank correlation {word} calibration", ours=one, least=_RANK_GOAL, digits=2)
+            experiment.Claim(
+                what=f"{measure}: rank correlation {word} calibration", ours=one, least=_RANK_GOAL, digits=2
+            )
             for word, one in by.items()
         ),
-        Claim(what=f"{measure}: rank correlation gained by calibration", ours=change, least=0.0, digits=2),
+        experiment.Claim(what=f"{measure}: rank correlation gained by calibration", ours=change, least=0.0, digits=2),
     ]
 
 
