@@ -78,6 +78,8 @@ class BehaviourOptions(EpisodeOptions):
     """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
     """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
+    sonar: bool = False
+    """Whether observations also have the distances of the two sonars, left and right."""
     opponents: str = ""
     """Let a strategy play from the right; then only the left team's players are agents."""
     field: str = "spl2011"
@@ -197,6 +199,8 @@ class SymbolObservations:
 
     def __init__(self, options: BehaviourOptions) -> None:
         parts = _body_parts(options.length)
+        if options.sonar:
+            parts.append(Part("sonar", 2, 0.0, options.setup.senses().sonar.farthest))
         self.body = Layout(parts)
         """The observation beside pictures."""
         self.layout = Layout([*parts, *_symbol_parts(options.players)])
@@ -230,7 +234,8 @@ class SymbolObservations:
         score = np.array([one.score for one in games.states], float)
         left = self._options.length - games.clocks()
         own = np.stack([score[rows, side], score[rows, 1 - side]], axis=-1)
-        return {
+        sonar = {"sonar": np.nan_to_num(games.senses.sonar.answers[rows, slots]).reshape(count, 2)}  # 0: no answer
+        return (sonar if self._options.sonar else {}) | {
             "head": state.head[rows, slots].reshape(count, 2),
             "odometry": state.odometry[rows, slots].reshape(count, 3),
             "upright": (posture <= Posture.KICKING).astype(float).reshape(count, 1),
