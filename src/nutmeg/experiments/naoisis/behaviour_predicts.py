@@ -125,7 +125,8 @@ def agreement(first: Strengths, second: Strengths) -> dict[str, Any]:
 
 
 def _interval(drawn: Floats) -> list[float]:
-    return np.quantile(drawn, [(1 - experiment.CONFIDENCE_LEVEL) / 2, (1 + experiment.CONFIDENCE_LEVEL) / 2]).tolist()
+    level = experiment.CONFIDENCE_LEVEL
+    return [float(np.quantile(drawn, share)) for share in ((1 - level) / 2, (1 + level) / 2)]
 
 
 def ceiling_of(series: Strengths) -> dict[str, float]:
@@ -385,11 +386,12 @@ def _by_measure(
 
 def _claims(measure: Measure, found: Mapping[str, Any], teams: int) -> list[experiment.Claim]:
     """The rank correlation that is aimed for, and that calibration does not lower it; intervals are bootstrapped."""
-    by = {
-        word: experiment.Estimate(found[word]["spearman"], *found[word]["spearman_interval"], teams)
-        for word in _CALIBRATIONS
-    }
-    change = experiment.Estimate(by["after"].mean - by["before"].mean, *found["change_interval"], teams)
+
+    def estimate(mean: float, interval: Sequence[float]) -> experiment.Estimate:
+        return experiment.Estimate(mean, interval[0], interval[1], teams)
+
+    by = {word: estimate(found[word]["spearman"], found[word]["spearman_interval"]) for word in _CALIBRATIONS}
+    change = estimate(by["after"].mean - by["before"].mean, found["change_interval"])
     return [
         *(
             experiment.Claim(

@@ -135,6 +135,7 @@ class NaoLegs:
         shared: whether one motor drives both HipYawPitch.
         nearest: shortest distance from hip to ankle that each knee's range allows, (2,) [m].
         farthest: longest distance likewise, (2,) [m].
+        shares, upper, steps, centres: where the mass is, as in `_Masses`; zeros until `NaoBody.weigh` is called.
         record: the numbers above that compiled code needs, of type `LEGS_RECORD`, (1,).
     """
 
@@ -163,7 +164,9 @@ class NaoLegs:
         bent, straight = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
         self.nearest, self.farthest = self._reach(bent), self._reach(straight)
         self.record: NDArray[np.void] = np.zeros(1, LEGS_RECORD)
-        for name in set(LEGS_RECORD.names or ()) - set(_MASS_FIELDS):
+        self.shares, self.upper = np.zeros(13), np.zeros(3)
+        self.steps, self.centres = np.zeros((2, 6, 3)), np.zeros((2, 6, 3))
+        for name in LEGS_RECORD.names or ():
             self.record[name] = getattr(self, name)
 
     def _reach(self, knee: Floats) -> Floats:
