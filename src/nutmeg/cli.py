@@ -70,7 +70,7 @@ COMMANDS = {name: about for group in GROUPS.values() for name, about in group.it
 SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "serve": {
         "spark": ("serve", "Arguments", "a match, in the protocol of the 3D simulation league (SimSpark)"),
-        "mj": ("serve_mj", "Arguments", "a match of Booster T1 and K1 robots, in rcssservermj's protocol"),
+        "mj": ("serve", "MjArguments", "a match of Booster T1 and K1 robots, in rcssservermj's protocol"),
         "lola": ("serve_robots", "LolaArguments", "Nao V6 robots, at LoLA's sockets"),
         "openr": ("serve_robots", "OpenrArguments", "AIBO robots, at OPEN-R's ports"),
         "ros": ("serve_robots", "RosArguments", "any robots, as ROS topics over rosbridge's WebSocket"),

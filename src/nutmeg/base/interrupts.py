@@ -97,10 +97,9 @@ def load_physics() -> None:
 
 
 class Starting:
-    """A block that Ctrl-C ends. Outside the main thread, or where the signals are ignored, it does nothing.
+    """A block that Ctrl-C ends, or one of the `others` of signals.
 
-    Args:
-        others: signals that mean the same as Ctrl-C inside the block.
+    Outside the main thread, or where the signals are ignored, it does nothing.
     """
 
     def __init__(self, *others: signal.Signals) -> None:

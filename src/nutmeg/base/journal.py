@@ -120,12 +120,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 class AppendFile:
-    """A file that only grows, by whole pieces.
-
-    Args:
-        path: the file; it is made.
-        new: whether it must not exist yet.
-    """
+    """A file that only grows, by whole pieces; a `new` one must not exist yet."""
 
     def __init__(self, path: Path, *, new: bool = True) -> None:
         self.path = path

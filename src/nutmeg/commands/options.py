@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
-from nutmeg.base.errors import FileError
+from nutmeg.base.errors import EnvironmentProblem, FileError
 from nutmeg.base.settings import Bounds, at_least
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nutmeg.search.evaluation import Evaluator, Share
     from nutmeg.view.live import Watching
+    from nutmeg.view.terminal import Terminal
 
 Port = Annotated[int, Bounds(0, 65535)]
 """A TCP port; 0 takes a free one."""
@@ -164,6 +165,19 @@ def chosen_evaluator(
 
         return Processes(threads, piece=piece), f"{threads} processes"
     return evaluation.Threads(threads, piece=piece), f"{threads} threads"
+
+
+def drawn(terminal: Terminal, what: str, draw: Callable[..., int]) -> int | None:
+    """Draws something with a progress bar; a machine without a renderer gets a warning, and None is returned.
+
+    `draw` is given `on_progress`, and returns the number of pictures.
+    """
+    with terminal.counting(what) as on_progress:
+        try:
+            return draw(on_progress=on_progress)
+        except EnvironmentProblem as problem:
+            terminal.warn(f"no {what}, everything else is there: {problem}")
+            return None
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
     watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
-recording. Orders of the page come back in an inbox: those that drive a robot wait there for the director
-(`Watching.drive`), those about the pace go to the clock.
+recording. Orders of the page come back in an inbox (`Watching.controls`): those that drive a robot wait there for the
+director, those about the pace go to the clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import tempfile
 import time
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +27,7 @@ from nutmeg.base.interrupts import Starting
 from nutmeg.sim.pace import RealTime
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
+from nutmeg.view.pages.orders import Controls, Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
     from nutmeg.sim.pace import Clock
     from nutmeg.sim.sensing import Sensing
     from nutmeg.sim.worlds import Worlds
-    from nutmeg.view.pages.orders import Drive, Inbox
     from nutmeg.view.pages.process import ViewerProcess
-    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.terminal import Terminal
 
 _MAX_DURATION = 3600.0
@@ -85,12 +84,8 @@ class Watching:
     title: str = "live"
     """The title of the page."""
     seed: int = 0
-    drive: Drive | None = None
-    """The robot that can be driven from the page, if any."""
-    bench: Bench | None = None
-    """The robot whose joints can be moved from the page, if any."""
-    inbox: Inbox | None = None
-    """The orders of the page, which the director takes from there."""
+    controls: Controls = field(default_factory=Controls)
+    """What the page may command; the director takes its orders from the inbox."""
     pace: float = 1.0
     """Simulated seconds per second."""
     paced: bool = False
@@ -237,13 +232,11 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
 
 
 def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
-    from nutmeg.view.pages.orders import Inbox
-    from nutmeg.view.pages.process import Controls, start_viewer_process
+    from nutmeg.view.pages.process import start_viewer_process
 
-    inbox = how.inbox
+    controls = how.controls
     if how.paced:
-        inbox = inbox or Inbox()
+        inbox = controls.inbox or Inbox()
         inbox.on_pace, inbox.on_step = clock.ask, clock.step
-    pace = how.pace if how.paced else 0.0
-    controls = None if inbox is None else Controls(inbox=inbox, drive=how.drive, bench=how.bench, pace=pace)
+        controls = replace(controls, inbox=inbox, pace=how.pace)
     return start_viewer_process(path, host=how.host, port=how.port, live=True, controls=controls)

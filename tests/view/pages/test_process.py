@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from nutmeg.base.errors import NutmegError
-from nutmeg.view.pages.process import Controls, start_viewer_process
+from nutmeg.view.pages.orders import Controls, Drive, Inbox
+from nutmeg.view.pages.process import _listen, start_viewer_process
 
 
 def gone(pid: int, seconds: float = 120.0) -> bool:
@@ -62,8 +63,6 @@ def test_a_viewer_dies_with_a_parent_that_was_killed(recorded: Path) -> None:
 
 
 def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Path) -> None:
-    from nutmeg.view.pages.orders import Drive, Inbox
-
     inbox = Inbox()
     controls = Controls(inbox=inbox, drive=Drive(robot="a", top=(0.5, 0.3, 1.0)))
     with start_viewer_process(recorded, port=0, controls=controls) as viewer:
@@ -74,9 +73,6 @@ def test_what_a_viewer_says_after_its_address_arrives_in_the_inbox(recorded: Pat
 
 
 def test_lines_from_a_pipe_become_orders_and_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
-    from nutmeg.view.pages.orders import Inbox
-    from nutmeg.view.pages.process import _listen
-
     inbox, path = Inbox(), tmp_path / "said"
     path.write_text('{"order": "stop"}\n' + 5000 * "x" + '\n{"order": "restart"}\n')
     with path.open() as pipe:

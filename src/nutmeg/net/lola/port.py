@@ -36,20 +36,8 @@ import numpy as np
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
 from nutmeg.net.host.robot import AMBIENT_TEMPERATURE
-from nutmeg.net.lola.packets import (
-    FORCES,
-    HANDS,
-    JOINTS,
-    LIGHTS,
-    PERIOD,
-    SONARS,
-    TOUCHES,
-    Commands,
-    PacketReader,
-    SensorPacket,
-    Value,
-    read_commands,
-)
+from nutmeg.net.lola import packets
+from nutmeg.net.lola.packets import JOINTS, LIGHTS, PERIOD, Commands, Value
 from nutmeg.net.loop import Listener, unix_listener
 from nutmeg.recording import Channel
 
@@ -72,7 +60,7 @@ HOT = (70.0, 75.0, 80.0)
 """Temperatures from which a motor's status is 1, 2 and 3 [degrees Celsius]."""
 HAND_SPEED = 2.0
 """Speed of a hand that opens, as a share of its range per second."""
-POKES = (*TOUCHES, *SONARS, "Battery", "Charging")
+POKES = (*packets.TOUCHES, *packets.SONARS, "Battery", "Charging")
 """What somebody can do to the robot by hand: touch it, hold something before it, change its battery."""
 
 
@@ -86,14 +74,14 @@ class LolaBody:
 
     def __init__(self, robot: HostedRobot, *, number: int) -> None:
         self.robot = robot
-        self._packet = SensorPacket(body=f"P0000073A07S94N{number:05d}", head=f"P0000074A07S94N{number:05d}")
-        self._joints = np.array([i for i, name in enumerate(JOINTS) if name not in HANDS])
+        self._packet = packets.SensorPacket(body=f"P0000073A07S94N{number:05d}", head=f"P0000074A07S94N{number:05d}")
+        self._joints = np.array([i for i, name in enumerate(JOINTS) if name not in packets.HANDS])
         """Places in LoLA's lists of the joints that there are."""
         self._motors = robot.motor_index(JOINTS[i] for i in self._joints)
-        self._hands = np.array([JOINTS.index(name) for name in HANDS])
+        self._hands = np.array([JOINTS.index(name) for name in packets.HANDS])
         self._hand_targets, self._hand_stiffness, self._hand_places = np.zeros(2), np.ones(2), np.zeros(2)
         self._encoders = self._encoder_places()
-        self._sonar, self._sonar_on = np.zeros(len(SONARS)), np.ones(len(SONARS), dtype=bool)
+        self._sonar, self._sonar_on = np.zeros(len(packets.SONARS)), np.ones(len(packets.SONARS), dtype=bool)
         self._tilt: Floats = np.zeros((1, 2))
         self._lights = {name: np.zeros(count) for name, count in LIGHTS.items()}
         self._stand()
@@ -130,14 +118,14 @@ class LolaBody:
         self._lean(gyro, felt)
         packet["Accelerometer"], packet["Gyroscope"], packet["Angles"] = -felt[0], gyro[0], self._tilt[0]
         packet["Battery"] = self._battery()
-        packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in FORCES]
-        packet["Touch"] = [robot.read(name)[0] for name in TOUCHES]
-        self._sonar = np.where(self._sonar_on, [robot.read(name)[0] for name in SONARS], self._sonar)
+        packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in packets.FORCES]
+        packet["Touch"] = [robot.read(name)[0] for name in packets.TOUCHES]
+        self._sonar = np.where(self._sonar_on, [robot.read(name)[0] for name in packets.SONARS], self._sonar)
         packet["Sonar"] = self._sonar
         self._put_joints(packet)
         return packet.bytes()
 
-    def _put_joints(self, packet: SensorPacket) -> None:
+    def _put_joints(self, packet: packets.SensorPacket) -> None:
         robot, motors = self.robot, self.robot.motors
         step = HAND_SPEED * PERIOD * (self._hand_stiffness > 0)
         self._hand_places += np.clip(self._hand_targets - self._hand_places, -step, step)
@@ -336,7 +324,7 @@ class _LolaSeat:
     def handle(self, connection: _LolaConnection, message: Value) -> None:
         """Carries out what the newest client commands."""
         connection.unanswered = False
-        commands = read_commands(message)
+        commands = packets.read_commands(message)
         if commands.problems and not commands.numbers:
             connection.count_broken()
         for problem in commands.problems:
@@ -368,7 +356,13 @@ class _LolaSeat:
             return
         self.clients.append(
             _LolaConnection(
-                sock, name, self._host.loop, reader=PacketReader(), owner=self, limits=LIMITS, report=self._report
+                sock,
+                name,
+                self._host.loop,
+                reader=packets.PacketReader(),
+                owner=self,
+                limits=LIMITS,
+                report=self._report,
             )
         )
         self._report(Report(kind="joined", client=name, text=str(self.path)))

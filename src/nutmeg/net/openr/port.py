@@ -17,20 +17,9 @@ from typing import TYPE_CHECKING
 
 from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
 from nutmeg.net.loop import Listener, tcp_listener
+from nutmeg.net.openr import packets
 from nutmeg.net.openr.commands import read_step
 from nutmeg.net.openr.models import FRAME, model_named
-from nutmeg.net.openr.packets import (
-    MAX_COMMAND,
-    Event,
-    Packet,
-    PacketError,
-    PacketReader,
-    PacketType,
-    Status,
-    design_packet,
-    status_packet,
-    with_dropped,
-)
 from nutmeg.net.openr.robot import OpenrRobot
 from nutmeg.sim.power_supply import slice_or_list
 
@@ -69,7 +58,7 @@ PRESSED = ("switch", "touch", "force")
 """What people can press by hand, on the page."""
 
 
-class OpenrConnection(Connection[Packet]):
+class OpenrConnection(Connection[packets.Packet]):
     """A connection whose waiting packets are bounded by kind; the oldest of a kind are dropped and counted.
 
     Args:
@@ -81,7 +70,12 @@ class OpenrConnection(Connection[Packet]):
     """
 
     def __init__(
-        self, sock: socket.socket, name: str, seat: Seat, kept: Mapping[str, int], reader: PacketReader | _NoPackets
+        self,
+        sock: socket.socket,
+        name: str,
+        seat: Seat,
+        kept: Mapping[str, int],
+        reader: packets.PacketReader | _NoPackets,
     ) -> None:
         super().__init__(sock, name, seat.loop, reader=reader, owner=seat, limits=LIMITS, report=seat.report)
         self.dropped = 0
@@ -107,24 +101,26 @@ class OpenrConnection(Connection[Packet]):
         """Goes on sending what waits; every packet says how many were dropped before it."""
         super().flush()
         while self._groups and not self._unsent and self.lost is None:
-            kind, packets = self._groups.popleft()
+            kind, group = self._groups.popleft()
             self._waiting[kind] -= 1
-            self.send(b"".join(with_dropped(packet, self.dropped) if self.dropped else packet for packet in packets))
+            self.send(
+                b"".join(packets.with_dropped(packet, self.dropped) if self.dropped else packet for packet in group)
+            )
 
 
 class Commander(OpenrConnection):
     """The connection to a client that commands."""
 
     def __init__(self, sock: socket.socket, name: str, seat: Seat) -> None:
-        super().__init__(sock, name, seat, STATUS_KEPT, PacketReader(MAX_COMMAND))
+        super().__init__(sock, name, seat, STATUS_KEPT, packets.PacketReader(packets.MAX_COMMAND))
         self.answered = seat.robot.sequence - 2
         """The sensor vector up to which the client has dealt with them; not with the newest yet (lock-step)."""
         self._statuses = 0
 
-    def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: Event) -> None:
+    def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: packets.Event) -> None:
         """Sends what became of a command vector."""
-        status = Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
-        self.send_group("status", status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
+        status = packets.Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
+        self.send_group("status", packets.status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
         self._statuses += 1
 
 
@@ -133,7 +129,7 @@ class _NoPackets:
 
     problem: str | None = None
 
-    def feed(self, _data: bytes) -> list[Packet]:
+    def feed(self, _data: bytes) -> list[packets.Packet]:
         """Whatever has come is a problem."""
         self.problem = "sent something, but on this connection only the robot speaks"
         return []
@@ -172,7 +168,7 @@ class Seat:
         """Clients that command."""
         self.counts: Counter[str] = Counter()
         """Command vectors by what became of them, refused packets and dropped packets."""
-        self._design = design_packet(robot.model, pictures=pictures, lock_step=lock_step)
+        self._design = packets.design_packet(robot.model, pictures=pictures, lock_step=lock_step)
         self._doors: list[Listener] = []
         try:
             for address, admit in ((sensors, self._admit_listener), (commands, self._admit_commander)):
@@ -216,19 +212,19 @@ class Seat:
             for listener in self.listeners:
                 listener.send_group("pictures", *packets)
 
-    def handle(self, connection: Commander, packet: Packet) -> None:
+    def handle(self, connection: Commander, packet: packets.Packet) -> None:
         """Takes a packet of a commanding client; one whose inside is wrong is refused."""
         try:
-            if packet.type == PacketType.STEP:
+            if packet.type == packets.PacketType.STEP:
                 connection.answered = max(connection.answered, min(read_step(packet.body), self.robot.sequence - 1))
             else:
                 self.robot.receive(packet, connection)
-        except PacketError as problem:
+        except packets.PacketError as problem:
             self.counts["refused"] += 1
             connection.note_problem(f"a packet was refused: {problem}")
-            if packet.type == PacketType.COMMANDS:
+            if packet.type == packets.PacketType.COMMANDS:
                 channel = int.from_bytes(packet.body[:4], "little")
-                connection.send_status(self.robot, packet.sequence, channel, Event.REFUSED)
+                connection.send_status(self.robot, packet.sequence, channel, packets.Event.REFUSED)
 
     def dismiss(self, connection: OpenrConnection) -> None:
         """A client has gone."""

@@ -110,11 +110,7 @@ _SCHEMAS: dict[str, dict[str, object]] = {
     "foxglove.FrameTransforms": _object(
         transforms=_array(
             _object(
-                timestamp=_TIME,
-                parent_frame_id=_TEXT,
-                child_frame_id=_TEXT,
-                translation=_VECTOR,
-                rotation=_QUATERNION,
+                timestamp=_TIME, parent_frame_id=_TEXT, child_frame_id=_TEXT, translation=_VECTOR, rotation=_QUATERNION
             )
         )
     ),
@@ -134,12 +130,7 @@ _SCHEMAS: dict[str, dict[str, object]] = {
         ),
     ),
     "foxglove.Log": _object(
-        timestamp=_TIME,
-        level={"type": "integer"},
-        message=_TEXT,
-        name=_TEXT,
-        file=_TEXT,
-        line={"type": "integer"},
+        timestamp=_TIME, level={"type": "integer"}, message=_TEXT, name=_TEXT, file=_TEXT, line={"type": "integer"}
     ),
 }
 

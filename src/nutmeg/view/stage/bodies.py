@@ -55,7 +55,7 @@ class Piece:
     """Whether it casts shadows; paint does not, or it would shade itself."""
 
 
-def body_tree(model: Any, *, ghost: bool = False) -> list[Piece]:  # noqa: ANN401
+def body_tree(model: mujoco.MjModel, *, ghost: bool = False) -> list[Piece]:
     """The pieces of a model, parents before children; the first is the world.
 
     A ghost is translucent and has only what moves, below a root of its own: it is drawn beside another model.
@@ -94,10 +94,7 @@ def body_tree(model: Any, *, ghost: bool = False) -> list[Piece]:  # noqa: ANN40
 
 
 def collision_glbs(
-    model: Any,  # noqa: ANN401
-    tree: Sequence[Piece],
-    thing: str,
-    rgb: tuple[int, int, int],
+    model: mujoco.MjModel, tree: Sequence[Piece], thing: str, rgb: tuple[int, int, int]
 ) -> Iterator[tuple[str, bytes]]:
     """The path of each piece of a thing that has shapes that collide, and these shapes as a translucent GLB file."""
     colliding = np.flatnonzero(model.geom_contype | model.geom_conaffinity).tolist()
@@ -108,10 +105,7 @@ def collision_glbs(
 
 
 def inertia_glbs(
-    model: Any,  # noqa: ANN401
-    tree: Sequence[Piece],
-    thing: str,
-    rgb: tuple[int, int, int],
+    model: mujoco.MjModel, tree: Sequence[Piece], thing: str, rgb: tuple[int, int, int]
 ) -> Iterator[tuple[str, bytes]]:
     """The path of each piece of a thing, and a box of even density that has the inertia of its body."""
     for piece in tree:
@@ -128,13 +122,13 @@ def _tinted(mesh: Mesh, rgb: tuple[int, int, int]) -> Part:
     return Part(mesh=mesh, finish=Finish(rgba=(red, green, blue, _TINT_OPACITY)))
 
 
-def visible_geoms(model: Any) -> list[int]:  # noqa: ANN401
+def visible_geoms(model: mujoco.MjModel) -> list[int]:
     """Numbers of the geoms that are drawn."""
     drawn = np.flatnonzero(model.geom_group < _HIDDEN_GROUP).tolist()
     return [geom for geom in drawn if geom_finish(model, geom).rgba[3] > 0.004]
 
 
-def is_paint(model: Any, geom: int) -> bool:  # noqa: ANN401
+def is_paint(model: mujoco.MjModel, geom: int) -> bool:
     """Whether a geom is a flat marking on the ground."""
     still = model.body_weldid[model.geom_bodyid[geom]] == 0
     collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
@@ -144,7 +138,7 @@ def is_paint(model: Any, geom: int) -> bool:  # noqa: ANN401
     return bool(high[2] - low[2] <= _PAINT_THICKNESS)
 
 
-def geom_bounds(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
+def geom_bounds(model: mujoco.MjModel, geom: int) -> tuple[Floats, Floats]:
     """Lowest and highest corner (3,) of a geom in the frame of its piece (the world, if it stands still)."""
     turn, place = _in_piece(model, geom)
     centre, half = np.asarray(model.geom_aabb[geom][:3]), np.asarray(model.geom_aabb[geom][3:])
@@ -171,7 +165,7 @@ def local_poses(tree: Sequence[Piece], positions: Floats, turns: Floats) -> tupl
     return local, turned * np.where(turned[:, :1] < 0, -1.0, 1.0)
 
 
-def geom_part(model: Any, geom: int) -> Part:  # noqa: ANN401
+def geom_part(model: mujoco.MjModel, geom: int) -> Part:
     """The mesh and finish of a geom, in the frame of the piece it is drawn with."""
     turn, place = _in_piece(model, geom)
     if is_paint(model, geom):
@@ -182,7 +176,7 @@ def geom_part(model: Any, geom: int) -> Part:  # noqa: ANN401
     return Part(mesh=geom_mesh(model, geom).moved(turn, place), finish=finish)
 
 
-def _in_piece(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
+def _in_piece(model: mujoco.MjModel, geom: int) -> tuple[Floats, Floats]:
     """Rotation (3, 3) and position (3,) of a geom in the body it is drawn with."""
     turn, place = _matrix(model.geom_quat[geom]), np.array(model.geom_pos[geom])
     body = int(model.geom_bodyid[geom])
@@ -193,7 +187,7 @@ def _in_piece(model: Any, geom: int) -> tuple[Floats, Floats]:  # noqa: ANN401
     return turn, place
 
 
-def _with_ancestors(model: Any, parts: dict[int, list[Part]]) -> list[int]:  # noqa: ANN401
+def _with_ancestors(model: mujoco.MjModel, parts: dict[int, list[Part]]) -> list[int]:
     """The drawn bodies and all they hang on, parents first (MuJoCo numbers parents before children)."""
     wanted = {0}
     for body in parts:

@@ -86,7 +86,7 @@ class Part:
 # ---- shapes of geoms
 
 
-def geom_mesh(model: Any, geom: int, segments: int = _SEGMENTS) -> Mesh:  # noqa: ANN401
+def geom_mesh(model: mujoco.MjModel, geom: int, segments: int = _SEGMENTS) -> Mesh:
     """The mesh of a geom of a compiled model, in the geom's frame."""
     types, kind = mujoco.mjtGeom, int(model.geom_type[geom])
     if kind == types.mjGEOM_HFIELD:
@@ -168,7 +168,7 @@ def plane(size: Floats) -> Mesh:
     return slab.moved(np.eye(3), np.array([0.0, 0.0, -PLANE_THICKNESS / 2]))
 
 
-def _height_field(model: Any, number: int) -> Mesh:  # noqa: ANN401
+def _height_field(model: mujoco.MjModel, number: int) -> Mesh:
     """The upper surface of a height field."""
     rows, columns = int(model.hfield_nrow[number]), int(model.hfield_ncol[number])
     x_half, y_half, top, _ = model.hfield_size[number]
@@ -185,7 +185,7 @@ def _height_field(model: Any, number: int) -> Mesh:  # noqa: ANN401
     return Mesh(points, faces, normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
-def _stored_mesh(model: Any, number: int) -> Mesh:  # noqa: ANN401
+def _stored_mesh(model: mujoco.MjModel, number: int) -> Mesh:
     """A mesh of the model, with the normals MuJoCo stores."""
     vertex, normal = int(model.mesh_vertadr[number]), int(model.mesh_normaladr[number])
     face, count = int(model.mesh_faceadr[number]), int(model.mesh_facenum[number])
@@ -234,7 +234,7 @@ def _swept(profile: Floats, around: Floats) -> Floats:
 # ---- colours
 
 
-def geom_finish(model: Any, geom: int) -> Finish:  # noqa: ANN401
+def geom_finish(model: mujoco.MjModel, geom: int) -> Finish:
     """The finish of a geom of a compiled model."""
     material = int(model.geom_matid[geom])
     own = np.asarray(model.geom_rgba[geom], dtype=np.float64)
@@ -249,7 +249,7 @@ def geom_finish(model: Any, geom: int) -> Finish:  # noqa: ANN401
     return Finish(rgba=_rgba(colour), roughness=float(np.clip(1.0 - 0.75 * model.mat_shininess[material], 0.15, 1)))
 
 
-def mean_colour(model: Any, texture: int) -> Floats:  # noqa: ANN401
+def mean_colour(model: mujoco.MjModel, texture: int) -> Floats:
     """The mean colour (3,) of a texture."""
     channels = int(model.tex_nchannel[texture])
     start = int(model.tex_adr[texture])
