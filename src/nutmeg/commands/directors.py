@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 HOLD_TIMEOUT = 0.6
 """A held key that is not heard of for so long was let go, or its page has vanished [s]."""
-_NOTICE_INTERVAL = 1.0
-"""Reasons why something was ignored are told at most this often [s]."""
+_NOTICE_INTERVAL = 1.0  # reasons why something was ignored are told at most this often [s]
 FLOOR_EDGE = 9.5
 """How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
 STANDING: Triple = (0.0, 0.0, 0.0)

@@ -226,10 +226,8 @@ _VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
 _UNIT_NAMES = {"s": "SECONDS", "m": "METRES", "Hz": "HZ", "rad": "RAD", "m/s": "M/S"}
 """What a number is called, by the unit in its bounds."""
 _POSITIONAL = tyro.conf.Positional[int].__metadata__[0]  # type: ignore[attr-defined]
-_MAX_WIDTH = 100
-"""Widest help text, characters: longer lines are hard to read."""
-_INDENT = 24
-"""Where the texts of options begin, characters."""
+_MAX_WIDTH = 100  # widest help text, characters: longer lines are hard to read
+_INDENT = 24  # where the texts of options begin, characters
 
 
 class Option(NamedTuple):

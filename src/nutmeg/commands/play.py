@@ -60,16 +60,11 @@ DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 ROBOT = "nao-spark"
 """The league's robot."""
-_MAX_HALF = 1e5
-"""The longest half that can be asked for [s]."""
-_KICK_OFF_WAIT = 3.0
-"""From the first cycle of a half to its kick-off: players take their places [s]."""
-_ANNOUNCED_EVENTS = ("goal", "half")
-"""Kinds of events that are printed in the terminal."""
-_REPLAY_FPS = (5.0, 10.0)
-"""Fewest and most moments per second of a replay."""
-_REPLAY_MOMENTS = 3600
-"""Moments of a replay, as far as the frame rates allow it."""
+_MAX_HALF = 1e5  # the longest half that can be asked for [s]
+_KICK_OFF_WAIT = 3.0  # from the first cycle of a half to its kick-off: players take their places [s]
+_ANNOUNCED_EVENTS = ("goal", "half")  # kinds of events that are printed in the terminal
+_REPLAY_FPS = (5.0, 10.0)  # fewest and most moments per second of a replay
+_REPLAY_MOMENTS = 3600  # moments of a replay, as far as the frame rates allow it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,8 +46,7 @@ DEFAULT_FIELD = "spl2025"
 _DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
 _ROBOTS_PER_ROW = 4
 MAX_ROBOTS = 20
-_SCHEDULE_INTERVAL = 10.0
-"""Time between two tables of `--show-schedule` [s]."""
+_SCHEDULE_INTERVAL = 10.0  # time between two tables of `--show-schedule` [s]
 SCHEDULE_COLUMNS = {
     "task": "task",
     "period_ms": "period",

@@ -22,12 +22,10 @@ if TYPE_CHECKING:
 
 FALLEN = 0.5
 """A robot whose uprightness is below this has fallen."""
-_ACT = 14.0
-"""Seconds between two pushes."""
+_ACT = 14.0  # seconds between two pushes
 PUSH = (4.0, 0.12, 45.0)
 """When in each act, for how long [s] and how hard [N] the Nao is pushed."""
-_BACK_UP = 11.0
-"""When in each act the fallen Nao is put on its feet again."""
+_BACK_UP = 11.0  # when in each act the fallen Nao is put on its feet again
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,12 +73,10 @@ _BROADCAST_PATH, _WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
 """Where the frames of cameras beside the pitch are in the scene; those of a robot's eyes hang on its head."""
 BLOCK_BYTES = 4 * 2**20
 """Messages are compressed and put aside whenever there are so many bytes of them."""
-_COMPRESSION = 9
-"""Level of zstandard's compression."""
+_COMPRESSION = 9  # level of zstandard's compression
 LOOK_PERIOD = 0.5
 """Seconds between two looks for new rows of a recording that grows."""
-_MSGPACK_ARRAY = b"\xdd"
-"""The byte before the length (4 bytes) of a long array in MessagePack."""
+_MSGPACK_ARRAY = b"\xdd"  # the byte before the length (4 bytes) of a long array in MessagePack
 
 
 class _Reel:

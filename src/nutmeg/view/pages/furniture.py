@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from nutmeg.view.match_story import MatchStory
 
-_CAPTION_TIME = 4.0
-"""An event is shown under the picture for this time, seconds."""
+_CAPTION_TIME = 4.0  # an event is shown under the picture for this time, seconds
 ROWS_PER_READ = 20000
 """Rows of the state of the game that are read at once."""
 MESSAGE_PREFIX = "nutmeg-page "
@@ -55,8 +54,7 @@ _EVENT_GROUPS = {
 """The filter to which each kind of event of a match belongs."""
 _EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
 """A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
-_EVENT_LEAD = 2.0
-"""The same for all other events."""
+_EVENT_LEAD = 2.0  # the same for all other events
 
 
 class Furniture:

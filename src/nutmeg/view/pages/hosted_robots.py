@@ -106,8 +106,7 @@ def _lamps(
 
 
 _SCHEDULE_PREFIX = "schedule."
-_SCHEDULE_PERIOD = 1.0
-"""Seconds between two updates."""
+_SCHEDULE_PERIOD = 1.0  # seconds between two updates
 SCHEDULE_COLUMNS = {
     "turns": "turns",
     "late": "late",

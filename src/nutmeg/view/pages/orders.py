@@ -43,8 +43,7 @@ MAX_LINE_LENGTH = 1000
 """Characters of a line; longer ones are refused."""
 MAX_WAITING_ORDERS = 64
 """Orders, and reasons, that wait at most; older ones are dropped."""
-_MAX_THING_LENGTH = 100
-"""Characters of the name of a sensor, joint or pose."""
+_MAX_THING_LENGTH = 100  # characters of the name of a sensor, joint or pose
 _MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and `joint` [rad], of `pace` [s per s] and
 of `push` [N]."""
