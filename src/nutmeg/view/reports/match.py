@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 _PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
 _MAX_WALKING_SPEED = 1.5  # a player that seems to go faster than this was moved by the referee [m/s]
-_REPLAY_LEAD = 6.0  # A link from an event into the replay goes to this time before it [s]
+_REPLAY_LEAD = 6.0  # a link from an event into the replay goes to this time before it [s]
 ROWS_PER_READ = 5000
 """Rows that are counted at once."""
 _BALL_ROW_STEP = 5  # one in this number of rows is kept of the places of the ball

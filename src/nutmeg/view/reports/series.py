@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nutmeg.match.series.settings import SeriesSettings
     from nutmeg.match.series.standings import Record, Standings
 
-_CLEAR_ERRORS = 2.0  # A difference of more than this number of standard errors is coloured
+_CLEAR_ERRORS = 2.0  # a difference of more than this number of standard errors is coloured
 _DEEPEST_GOALS = 3.0  # the difference in goals a game that has the deepest colour
 
 

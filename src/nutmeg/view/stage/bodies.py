@@ -367,7 +367,7 @@ class _Buffer:
 # ---- pieces of a model
 
 _HIDDEN_GROUP = 3  # geoms of this group and above are for collisions only
-_PAINT_THICKNESS = 0.012  # A geom that stands still, collides with nothing and is at most this high is paint, metres
+_PAINT_THICKNESS = 0.012  # a geom that stands still, collides with nothing and is at most this high is paint, metres
 _GHOST_COLOUR = (150, 90, 220)  # colour (sRGB) of a robot of another recording that is drawn beside this one
 _TINT_OPACITY = 0.4  # opacity of ghosts and of shapes that are drawn over robots
 _PAINT_LIFT = 0.002  # how far paint is lifted, metres
