@@ -43,18 +43,15 @@ if TYPE_CHECKING:
     from nutmeg.view.live import Watching
     from nutmeg.view.terminal import Terminal
 
-Port = Annotated[int, Bounds(0, 65535)]
-"""A TCP port; 0 takes a free one."""
+Port = Annotated[int, Bounds(0, 65535)]  # a TCP port; 0 takes a free one
 Address = Annotated[str, tyro.conf.arg(metavar="ADDRESS")]
 Seconds = Annotated[float, Bounds(0, math.inf, without_high=True), tyro.conf.arg(metavar="SECONDS")]
 """A finite time in seconds."""
-Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
-"""A file or folder to write, `-o` for short."""
+Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]  # a file or folder to write, `-o` for short
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """The same; a name is made up if it is left out."""
 Count = Annotated[int, at_least(1)]
-Threads = Annotated[int, at_least(0)]
-"""How many processors to use; 0 takes all (see `processors`)."""
+Threads = Annotated[int, at_least(0)]  # how many processors to use; 0 takes all (see `processors`)
 Seed = Annotated[int, at_least(0)]
 
 

@@ -52,14 +52,12 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
-SHIRTS = ("Blue", "Red")
-"""The titles of teams that nobody chose, by the colours of their shirts."""
+SHIRTS = ("Blue", "Red")  # the titles of teams that nobody chose, by the colours of their shirts
 _DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
 _DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
-ROBOT = "nao-spark"
-"""The league's robot."""
+ROBOT = "nao-spark"  # the league's robot
 _MAX_HALF = 1e5  # the longest half that can be asked for [s]
 _KICK_OFF_WAIT = 3.0  # from the first cycle of a half to its kick-off: players take their places [s]
 _ANNOUNCED_EVENTS = ("goal", "half")  # kinds of events that are printed in the terminal

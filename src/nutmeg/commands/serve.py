@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     MakeDrawing = Callable[[SceneSettings], Drawing]
 
 
-FIELD = "sim3d"
-"""What matches over SimSpark are played on."""
+FIELD = "sim3d"  # what matches over SimSpark are played on
 _MJ_FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa", "humanoid": "hl-adult"}
 """Fields of the rule books for rcssservermj's robots."""
 _OWN_PLAYERS = 4  # how many players a built-in team has if --players is left out

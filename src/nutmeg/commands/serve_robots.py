@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
-NAO = "nao-v6"
-"""The robot whose interface is LoLA."""
+NAO = "nao-v6"  # the robot whose interface is LoLA
 DEFAULT_FIELD = "spl2025"
 _DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
 _ROBOTS_PER_ROW = 4

@@ -34,13 +34,10 @@ if TYPE_CHECKING:
     from nutmeg.view.match_story import MatchStory
 
 _CAPTION_TIME = 4.0  # an event is shown under the picture for this time, seconds
-ROWS_PER_READ = 20000
-"""Rows of the state of the game that are read at once."""
-MESSAGE_PREFIX = "nutmeg-page "
-"""The beginning of the text in the hidden field."""
+ROWS_PER_READ = 20000  # rows of the state of the game that are read at once
+MESSAGE_PREFIX = "nutmeg-page "  # the beginning of the text in the hidden field
 MAX_MESSAGE_LENGTH = 4000
-MAX_LISTED_EVENTS = 1000
-"""Of more events only the last ones are listed: browsers become slow."""
+MAX_LISTED_EVENTS = 1000  # of more events only the last ones are listed: browsers become slow
 _EVENT_GROUPS = {
     "goal": "goals",
     "no_goal": "goals",

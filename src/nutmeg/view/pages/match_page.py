@@ -405,8 +405,7 @@ class _CameraPanel:
 
 
 _BELIEF_PERIOD = 0.1  # seconds between two updates of the chosen player's beliefs
-MEASURED_OVER = 2.0
-"""The speed of a running match is measured over this time, seconds."""
+MEASURED_OVER = 2.0  # the speed of a running match is measured over this time, seconds
 _REPORT_NAME = "report.html"
 _MAX_NAMED_PLAYERS = 5
 """Up to this number of players a side have the name of their team above them; of more only the number is shown."""

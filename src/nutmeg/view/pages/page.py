@@ -154,8 +154,7 @@ FREE, FOLLOW, SIDE, EYES = CAMERAS = ("Free", "Follow robot", "Side line", "Robo
 BROADCAST, WHOLE, BALL = _BALL_CAMERAS = ("Broadcast", "Whole pitch", "Follow ball")
 """Further cameras where there is a ball; the broadcast camera turns after it."""
 _MOUSE_PAUSE = 0.35  # a camera that was moved by hand is left alone for this time, seconds
-FOLLOW_SMOOTHING = 0.15
-"""Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
+FOLLOW_SMOOTHING = 0.15  # share of the way to its goal that a following camera goes per frame: steps do not shake it
 
 _CAMERA_GRAIN = 5e-4  # a camera is not set anew for less than this: metres, or radians
 
@@ -266,14 +265,12 @@ def _are_near(some: Sequence[float], others: Sequence[float]) -> bool:
 
 # ---- the page
 
-SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
-"""The speeds that can be chosen."""
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")  # the speeds that can be chosen
 _FASTEST_CHOICE = "fastest"  # the further choice for a running simulation: as fast as the computer can
 _STATUS_PERIOD = 0.1  # seconds between two updates of the time bar, the plots and the other controls
 _SHOWN_TIME_STEP = 0.01  # the finest time that the time bar shows, seconds
 _BRAND_COLOUR = (34, 120, 72)
-MAX_EVENT_TEXT = 60
-"""Characters of an event in the list."""
+MAX_EVENT_TEXT = 60  # characters of an event in the list
 
 
 class Simulation:

@@ -70,8 +70,7 @@ _PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
 _MAX_WALKING_SPEED = 1.5  # a player that seems to go faster than this was moved by the referee [m/s]
 _REPLAY_LEAD = 6.0  # a link from an event into the replay goes to this time before it [s]
-ROWS_PER_READ = 5000
-"""Rows that are counted at once."""
+ROWS_PER_READ = 5000  # rows that are counted at once
 _BALL_ROW_STEP = 5  # one in this number of rows is kept of the places of the ball
 
 
@@ -361,8 +360,7 @@ _NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
 _TICK_STEPS, _MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
 """Steps between the marks of the time line, seconds, and how many marks there may be."""
-MAX_LISTED_EVENTS = 160
-"""Events that are listed; of more, falls are left out first."""
+MAX_LISTED_EVENTS = 160  # events that are listed; of more, falls are left out first
 
 
 def write_match_report(path: Path, out: Path, *, command: str, seed: int, replay: Path | None = None) -> MatchFacts:

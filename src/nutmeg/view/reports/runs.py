@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
 # ---- the curves and the page of one run
 
-SEARCHED = "lowest value so far"
-"""The curve of a search, which minimises: a fitness counts negative."""
+SEARCHED = "lowest value so far"  # the curve of a search, which minimises: a fitness counts negative
 _REAL_FITNESS = "best in reality"  # the curve of a `nutmeg btr`: the fitness of the best trial of each iteration
 
 

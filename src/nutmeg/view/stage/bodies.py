@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 
 
 _SEGMENTS = 24  # pieces around a round thing
-PLANE_REACH = 30.0
-"""Half-size of an endless plane, metres."""
-PLANE_THICKNESS = 0.02
-"""Thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them."""
+PLANE_REACH = 30.0  # half-size of an endless plane, metres
+PLANE_THICKNESS = 0.02  # thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them
 _DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that sets none
 _FLOAT, _UINT32, _UINT16 = 5126, 5125, 5123  # glTF component types
 _CORNERS, _INDICES = 34962, 34963  # glTF buffer targets
