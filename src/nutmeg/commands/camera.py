@@ -203,7 +203,6 @@ class _Sight:
             settings=self.settings,
             effects=effects,
             rng=np.random.default_rng(self.arguments.seed),
-            moments=self.arguments.moments,
         )
         size = camera.effects.drawn_size
         if self.arguments.moments > 1 or size not in drawn:
@@ -212,7 +211,7 @@ class _Sight:
         velocity = self.renderer.angular_velocity(camera.number, self.qvel)
         work = partial(camera.develop, drawn[size][0], velocity)
         if self.arguments.moments > 1:
-            work = partial(camera.look, self.qpos, self.qvel)
+            work = partial(camera.look, self.qpos, self.qvel, self.arguments.moments)
         for _ in range(_SETTLING if camera.exposure is not None else 0):
             work()
         picture, took = _quickest(work)
