@@ -72,7 +72,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
     """The match, with a seat for each robot that can play."""
     from nutmeg.match.drawing import DrawingProcess, draw
-    from nutmeg.match.mj_game import MjGame, empty_scene
+    from nutmeg.match.mj_game import MjGame, MjSetup, empty_scene
     from nutmeg.net.mj.server import MJ
 
     rules, field = _rules(arguments)
@@ -82,7 +82,8 @@ def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
     make_drawing = draw
     if record is not None:  # early: it works while the rest is built
         make_drawing = stack.enter_context(DrawingProcess(empty_scene(field, seats))).draw
-    game = MjGame(rules, seed=arguments.seed, seats=seats, field=field, record=record, make_drawing=make_drawing)
+    setup = MjSetup(field=field, make_drawing=make_drawing)
+    game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
     if arguments.game_controller:
         stack.enter_context(_tell(game, arguments))
     return Prepared(stack.enter_context(game), record, lambda: rehearse(rules, field), MJ, {})
@@ -133,12 +134,12 @@ def _rules(arguments: Arguments) -> tuple[Rules, str]:
 
 def rehearse(rules: Rules, field: str) -> None:
     """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come."""
-    from nutmeg.match.mj_game import MjGame
+    from nutmeg.match.mj_game import MjGame, MjSetup
     from nutmeg.match.rules.play_modes import PlayMode
     from nutmeg.net.mj.effectors import read_orders
     from nutmeg.net.mj.percepts import PerceptWriter
 
-    with MjGame(rules, seed=0, field=field, seats={"t1": 1, "k1": 1}) as game:
+    with MjGame(rules, seed=0, setup=MjSetup(field=field), seats={"t1": 1, "k1": 1}) as game:
         writer, robots = PerceptWriter(game.world.marks), ("t1", "k1")
         slots = [game.enter(f"team{kind}", 1, kind) for kind in range(len(robots))]
         game.set_play_mode(PlayMode.PLAY_ON)

@@ -141,10 +141,8 @@ class Seat:
     Args:
         robot: what is served.
         loop: where sockets are watched.
-        sensors: where to listen for clients that want sensors and pictures.
-        commands: where to listen for clients that command.
-        pictures: whether there are pictures.
-        lock_step: whether time waits for clients that command.
+        addresses: where to listen for clients that want sensors and pictures, and for those that command.
+        design: the first packet of every connection.
         report: called with what happens to clients.
         changed: called when clients have come or gone.
     """
@@ -154,10 +152,8 @@ class Seat:
         robot: OpenrRobot[Commander],
         loop: SocketLoop,
         *,
-        sensors: Address,
-        commands: Address,
-        pictures: bool,
-        lock_step: bool,
+        addresses: tuple[Address, Address],
+        design: bytes,
         report: Reporter,
         changed: Callable[[], None],
     ) -> None:
@@ -168,10 +164,10 @@ class Seat:
         """Clients that command."""
         self.counts: Counter[str] = Counter()
         """Command vectors by what became of them, refused packets and dropped packets."""
-        self._design = packets.design_packet(robot.model, pictures=pictures, lock_step=lock_step)
+        self._design = design
         self._doors: list[Listener] = []
         try:
-            for address, admit in ((sensors, self._admit_listener), (commands, self._admit_commander)):
+            for address, admit in zip(addresses, (self._admit_listener, self._admit_commander), strict=True):
                 self._doors.append(Listener(loop, tcp_listener(*address), admit))
         except BaseException:
             self.close()
@@ -295,7 +291,8 @@ class OpenrPort:
         """Takes the robots and listens."""
         self._host = host
         robots = zip(self.settings.robot, self.settings.placements, self.settings.addresses, strict=True)
-        for chosen, placed, (sensors, commands) in robots:
+        pictures, lock_step = self.settings.pictures, host.settings.lock_step
+        for chosen, placed, addresses in robots:
             hosted = host.take(placed.name, period=self.period)
             model, torque = model_named(chosen.model), torques(host.worlds, placed.name)
             hosted.hands_on = tuple(p.of for p in model.sensors if p.of and p.measures in PRESSED)
@@ -304,10 +301,8 @@ class OpenrPort:
             self.seats[placed.name] = Seat(
                 robot,
                 host.loop,
-                sensors=sensors,
-                commands=commands,
-                pictures=self.settings.pictures,
-                lock_step=host.settings.lock_step,
+                addresses=addresses,
+                design=packets.design_packet(model, pictures=pictures, lock_step=lock_step),
                 report=self._tell,
                 changed=self._look,
             )
