@@ -158,9 +158,7 @@ def _kept(function: Function, *, calls: Callable[..., Any] | None = None, **opti
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, with the digest as a part of its key.
 
-    Args:
-        function: what is compiled.
-        calls: what the function calls as a value of its closure, if it does.
+    `calls` is what the function calls as a value of its closure, if it does.
     """
 
     def __init__(self, function: Callable[..., Any], calls: Callable[..., Any] | None = None) -> None:

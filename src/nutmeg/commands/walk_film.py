@@ -53,14 +53,9 @@ def film_walk(
     size: tuple[int, int] = SIZE,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Films a walk; returns the number of pictures.
+    """Films a walk into an MP4 file; returns the number of pictures.
 
-    Args:
-        walk: which.
-        out: the MP4 file to write.
-        actuation: what drives the joints.
-        size: width and height in pixels.
-        on_progress: called with the pictures done and their total.
+    `size` is width and height in pixels; `on_progress` is called with the pictures done and their total.
     """
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         recording = Path(folder) / "walk.nutmeg"

@@ -31,6 +31,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
+from nutmeg.match.series.ball_control import new_controls
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
@@ -75,6 +76,8 @@ class BehaviourOptions(EpisodeOptions):
     """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
     """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
+    sonar: bool = False
+    """Whether observations also have the distances of the two sonars, left and right."""
     field: str = "spl2011"
     """What is played on."""
     rules: str = "spl2011"
@@ -183,6 +186,8 @@ class SymbolObservations:
 
     def __init__(self, options: BehaviourOptions) -> None:
         parts = _body_parts(options.length)
+        if options.sonar:
+            parts.append(Part("sonar", 2, 0.0, options.setup.senses().sonar.farthest))
         self.body = Layout(parts)
         """The observation beside pictures."""
         self.layout = Layout([*parts, *_symbol_parts(options.players)])
@@ -216,7 +221,8 @@ class SymbolObservations:
         score = np.array([one.score for one in games.states], float)
         left = self._options.length - games.clocks()
         own = np.stack([score[rows, side], score[rows, 1 - side]], axis=-1)
-        return {
+        sonar = {"sonar": np.nan_to_num(games.senses.sonar.answers[rows, slots]).reshape(count, 2)}  # 0: no answer
+        return (sonar if self._options.sonar else {}) | {
             "head": state.head[rows, slots].reshape(count, 2),
             "odometry": state.odometry[rows, slots].reshape(count, 3),
             "upright": (posture <= Posture.KICKING).astype(float).reshape(count, 1),
@@ -358,6 +364,7 @@ class SteeredGames(BehaviourGames):
         table, watch = self._table, self._watch
         for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.actions):
             array[chosen] = 0
+        self.controls[chosen] = new_controls(self.rules.pitch, len(chosen))
         watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
         table.memories[chosen] = new_memories(len(chosen), SLOTS)
         for _ in range(LINE_UP_CYCLES):

@@ -2,7 +2,7 @@
 
     games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512))
     results = games.run()                       # until all are over
-    results[0].goals, results[0].falls, results[0].fouls
+    results[0].goals, results[0].falls, results[0].fouls, results[0].control.possession
 
 A match comes out as it does alone in a `BehaviourGame` with the same seed and the same strategies, whatever else is
 played at the same time and on however many threads. Two things make it fast: everything that happens in every cycle is
@@ -36,6 +36,7 @@ from nutmeg.match.rules.play_modes import PlayMode, Side, clock_runs
 from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE, new_match
+from nutmeg.match.series.ball_control import ControlResult, controls_result, new_controls, observe_matches
 from nutmeg.match.series.settings import COUNTED_EVENTS
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
@@ -64,6 +65,8 @@ class MatchResult:
     goals: tuple[int, int]
     falls: tuple[int, int]
     fouls: tuple[int, int]
+    control: ControlResult
+    """Possession, progress of the ball, and shots."""
     time: float
     """The game time that was played, s."""
     over: bool
@@ -101,8 +104,10 @@ class BehaviourGames:
         self.senses = SymbolicSenses(setup.senses(), self.world)
         self.states = [new_match(kick_off=side) for side in _each_side(kick_off, count)]
         """The referee's memory of each match."""
-        self.swapped = np.zeros(count, bool)
-        """(M,) whether teams have changed ends."""
+        self.controls = new_controls(rules.pitch, count)
+        """(M,) possession, progress of the ball and shots."""
+        self.swapped: Bools = self.controls["swapped"]
+        """(M,) whether teams have changed ends; a view."""
         self._counts = np.zeros((count, 2, len(COUNTED_EVENTS)), np.int64)
         self._watch = _watch(rules, count)
         number = rules.match.players if players is None else players
@@ -161,6 +166,8 @@ class BehaviourGames:
         watch_matches(chosen, state.players, state.balls, state.contact, state.pushed, self._watch)
         for m in chosen[self._watch.clocks["asks"][chosen]].tolist():
             self._judge(m)
+        in_play = chosen[self._table.modes[chosen] == int(PlayMode.PLAY_ON)]
+        observe_matches(in_play, self.controls, state.ball, state.ball_speed, state.pose, state.present)
         self.senses.update(chosen)
 
     def _decide(self, chosen: Ints) -> None:
@@ -220,6 +227,7 @@ class BehaviourGames:
             goals=(left, right),
             falls=falls,
             fouls=fouls,
+            control=controls_result(self.controls[m]),
             time=state.time + (float(self._watch.clocks[m].since) if clock_runs(state.mode) else 0.0),
             over=state.mode is PlayMode.GAME_OVER,
         )

@@ -14,16 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Cell,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import walk_speeds
 from nutmeg.motion.walk.files import WalkParameters, read_walk
@@ -40,7 +31,7 @@ MIN_SPEED = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means two starts instead of 20."""
 
     seed: int = 2001
@@ -53,7 +44,7 @@ def printed_walks() -> dict[str, WalkParameters]:
     return {name: read_walk("initial").with_set("walk", {"as_printed": float(sum_)}) for name, sum_ in chosen.items()}
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures the walks."""
     starts = 2 if settings.quick else STARTS
     rows = {}
@@ -69,8 +60,8 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     mended = rows[MENDED]
     slowest = min(mended["speeds"][way]["mean"] for way in DIRECTIONS)
     goals = [
-        Goal(what="mended equations: slowest direction", found=slowest, limit=MIN_SPEED, unit=" m/s"),
-        Goal(what="mended equations: falls", found=mended["falls"], limit=0.0, most=True),
+        experiment.Goal(what="mended equations: slowest direction", found=slowest, limit=MIN_SPEED, unit=" m/s"),
+        experiment.Goal(what="mended equations: falls", found=mended["falls"], limit=0.0, most=True),
     ]
     return {
         "experiment": "walk-printed",
@@ -80,22 +71,22 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Speeds and falls with each printed equation."""
 
-    def speed(way: str) -> Cell:
+    def speed(way: str) -> experiment.Cell:
         return lambda row: f"{row['speeds'][way]['mean']:.3f} ±{row['speeds'][way]['se']:.3f}"
 
     columns = {
-        "as printed": text("name"),
+        "as printed": experiment.text("name"),
         **{way: speed(way) for way in (*DIRECTIONS, "turn")},
         "falls": lambda row: "+".join(str(row["speeds"][way]["falls"]) for way in (*DIRECTIONS, "turn")),
     }
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["rows"].items()),
         columns,
         f"m/s, turning rad/s, over 10 s from standing; falls in each of the four, of {settings['starts']} starts each "
         f"(seed {settings['seed']}).",
-        *goal_notes(answer["goals"]),
+        *experiment.goal_notes(answer["goals"]),
     )

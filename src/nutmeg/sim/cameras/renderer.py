@@ -158,12 +158,7 @@ class SceneRenderer(Closing):
         self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = self._quality.reflections
 
     def paint(self, eye: Eye | None = None, size: tuple[int, int] | None = None) -> Bytes:
-        """A picture of the scene, (height, width, 3).
-
-        Args:
-            eye: where it is seen from; None for the camera of the last `update`.
-            size: width and height, pixels; None for the renderer's.
-        """
+        """A picture of the scene, (height, width, 3), from the eye, or from the camera of the last `update`."""
         if self._context is None:
             raise UsageError("this renderer is closed; make a new one to draw again.")
         if eye is not None:

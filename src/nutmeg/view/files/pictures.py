@@ -51,16 +51,14 @@ _GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
 
 
 class Photographer(SceneRenderer):
-    """Takes pictures of one model from any viewpoint; holds a renderer until closed.
+    """Takes pictures of one model, which it does not change, from any viewpoint; holds a renderer until closed.
 
-    Args:
-        model: the compiled `mujoco.MjModel`; it is not changed.
-        size: width and height, pixels.
-        quality: what to spend on a picture.
-        sky: whether a scene without a sky of its own gets one, and a sun.
+    With `sky`, a scene without a sky of its own gets one, and a sun.
     """
 
-    def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: mujoco.MjModel, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True
+    ) -> None:
         super().__init__(model, size, quality=quality)
         self._sky = sky
         if sky:
@@ -81,7 +79,7 @@ class Photographer(SceneRenderer):
 
 
 def picture(
-    model: Any,  # noqa: ANN401
+    model: mujoco.MjModel,
     qpos: Floats,
     camera: str | Viewpoint = "broadcast",
     size: tuple[int, int] = (1280, 720),
@@ -99,7 +97,7 @@ def picture(
 # ---- sky and sun
 
 
-def _add_backdrop(model: Any, scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
+def _add_backdrop(model: mujoco.MjModel, scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
     """Add a sky unless the model has a skybox, and a sun unless it has a light."""
     if not np.any(np.asarray(model.tex_type) == mujoco.mjtTexture.mjTEXTURE_SKYBOX):
         _add_sky(scene, view)

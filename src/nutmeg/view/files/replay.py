@@ -172,12 +172,7 @@ def _write_base64(out: IO[bytes], parts: Iterator[bytes]) -> None:
 class _ReplayWriter:
     """Writes the page of a recording, which may still grow.
 
-    Args:
-        film: the recording.
-        fps: moments per second that are kept.
-        server: a server that nobody looks at: viser needs one to describe a scene.
-        max_seconds: keep only so much from the start.
-        plots: channels that are plotted from the start.
+    The `server` is one that nobody looks at: viser needs one to describe a scene.
     """
 
     def __init__(

@@ -29,6 +29,8 @@ from nutmeg.view.match_story import EVENT_SIGNS, HALF_NAMES, TEAM_COLOURS, clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import viser
+
     from nutmeg.view.match_story import MatchStory
 
 _CAPTION_TIME = 4.0
@@ -67,7 +69,7 @@ class Furniture:
             (whether the browser has a dark theme), `toggle`, `live` and `loop`.
     """
 
-    def __init__(self, client: Any, heard: Callable[[str, Any], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, heard: Callable[[str, Any], None]) -> None:
         self._heard = heard
         self._page = self._read = 0
         self.note = ""
@@ -92,7 +94,7 @@ class Furniture:
         """Renew the list of events (see `shown_event`)."""
         self._events.content = _element("data-nutmeg-events", events[-MAX_LISTED_EVENTS:])
 
-    async def _hear(self, event: Any) -> None:  # noqa: ANN401
+    async def _hear(self, event: viser.GuiEvent) -> None:
         """A message came; in the server's own loop, so that messages keep their order."""
         try:
             page, did = read_message(str(event.target.value))
@@ -136,14 +138,9 @@ def seconds_of(text: str) -> float:
 
 
 def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, text: str) -> dict[str, Any]:
-    """An event as the script lists it.
+    """An event as the script lists it, with a number that never changes.
 
-    Args:
-        number: its own number, which never changes.
-        event: the event.
-        t: its time since the start of the recording, seconds.
-        clock: what the page's clock shows then.
-        text: the event in words.
+    It happens `t` seconds after the start of the recording, when the page's clock shows `clock`.
     """
     kind = str(event["kind"])
     group = _EVENT_GROUPS.get(kind, kind)
@@ -190,11 +187,7 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
 
 def match_table(story: MatchStory, start: float, end: float) -> dict[str, Any]:
     """What the script of a replay without a server has to know of a match from `start` to `end` [s]."""
-    return {
-        **_teams(story),
-        "states": _states(story, start, end),
-        "events": match_events(story, start, end),
-    }
+    return {**_teams(story), "states": _states(story, start, end), "events": match_events(story, start, end)}
 
 
 def _teams(story: MatchStory) -> dict[str, Any]:

@@ -164,12 +164,8 @@ SONAR_OBSTACLE_DISTANCE = 0.3
 class TouchPad:
     """Controls that touch sensors, shared by all browsers; what is sent is an order `poke` (see `orders`).
 
-    A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released.
-
-    Args:
-        server: the viser server of the page.
-        pokes: sensors by robot; `Battery` and `Charging` have controls of their own.
-        send: gets the orders.
+    A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released. The sensors
+    `Battery` and `Charging` have controls of their own.
     """
 
     def __init__(

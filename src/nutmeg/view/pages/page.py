@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.drive import Pilot
 from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
 from nutmeg.view.pages.layers import Layers
-from nutmeg.view.pages.orders import MAX_PACE, Order
+from nutmeg.view.pages.orders import MAX_PACE, Controls, Order
 from nutmeg.view.pages.plots import Plots
-from nutmeg.view.pages.workbench import Workbench
+from nutmeg.view.pages.robot_controls import Pilot, Workbench
 from nutmeg.view.stage.cameras import (
     Viewpoint,
     broadcast_view,
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     import viser
 
     from nutmeg.base.arrays import Floats
-    from nutmeg.view.pages.orders import Drive
-    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Stage
 
@@ -180,7 +177,7 @@ class _Spectator:
     mouse is in use.
     """
 
-    def __init__(self, client: Any, cast: Cast) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, cast: Cast) -> None:
         self._client, self._cast = client, cast
         self._choice = FREE
         self._robot = cast.robots[0] if cast.robots else ""
@@ -285,22 +282,15 @@ MAX_EVENT_TEXT = 60
 """Characters of an event in the list."""
 
 
-@dataclass
 class Simulation:
-    """The running simulation that pages show: shared by all of them.
+    """The running simulation that pages show, shared by all of them; `send` gets the orders for it."""
 
-    Its pace can be changed if it is above 0; `send` gets the orders for it.
-    """
-
-    send: Callable[[Order], None] = lambda _order: None
-    pace: float = 0.0
-    """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
-    held: bool = False
-    """Whether it is paused."""
-    drive: Drive | None = None
-    """The robot that can be driven, if any."""
-    bench: Bench | None = None
-    """The robot whose joints can be moved, if any."""
+    def __init__(self, controls: Controls | None = None, send: Callable[[Order], None] = lambda _order: None) -> None:
+        self.controls, self.send = controls or Controls(), send
+        self.pace = self.controls.pace
+        """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
+        self.held = False
+        """Whether it is paused."""
 
     def toggle(self) -> None:
         """Pause it, or let it go on."""
@@ -351,7 +341,7 @@ class Page:
         self._client, self._film, self._playback = client, film, playback
         self._prepare()
         self.simulation = simulation or Simulation()
-        self._drive, bench = self.simulation.drive, self.simulation.bench
+        self._drive, bench = self.simulation.controls.drive, self.simulation.controls.bench
         self._shown = self._updated = -math.inf
         self._listed = -1
         client.gui.set_panel_label(self._title())

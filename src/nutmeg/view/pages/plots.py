@@ -26,6 +26,7 @@ from nutmeg.base.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import viser
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
@@ -278,16 +279,12 @@ class _Plot:
 class Plots:
     """The plots of one browser, in a panel of their own, and the controls that add them.
 
-    Args:
-        client: the viser client.
-        film: the recording.
-        clock: the time on the page's clock for a time of the recording, seconds.
-        titles: what the page calls robots, by their names in the recording.
+    `clock` gives the time on the page's clock for a time of the recording [s]; `titles` what the page calls robots.
     """
 
     def __init__(
         self,
-        client: Any,  # noqa: ANN401
+        client: viser.ClientHandle,
         film: Film,
         clock: Callable[[float], float],
         titles: Mapping[str, str] | None = None,

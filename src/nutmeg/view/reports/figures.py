@@ -155,11 +155,7 @@ def plot_phases(
 ) -> None:
     """Draw the speed of walks over the phase of their pitch against the gait; rows have `actuation`, `speed`, `phase`.
 
-    Args:
-        path: the PNG file.
-        walks: under whole actuations.
-        partial_models: with a part of the extensions.
-        searched: candidates of a search.
+    `walks` have whole actuations, `partial_models` a part of the extensions; `searched` are candidates of a search.
     """
 
     def draw(axes: Axes) -> None:

@@ -143,9 +143,6 @@ class MatchStatistics:
 
     `take` counts the rows since its last call, so that little is left to do when the match ends. Memory grows with the
     places of players (two a second) and the errors of their beliefs (one each row), not with the recording.
-
-    Args:
-        story: the story of the recorded match.
     """
 
     def __init__(self, story: MatchStory) -> None:
@@ -373,14 +370,9 @@ MAX_LISTED_EVENTS = 160
 
 
 def write_match_report(path: Path, out: Path, *, command: str, seed: int, replay: Path | None = None) -> MatchFacts:
-    """Write the report of a recorded match; returns the numbers in it.
+    """Write the report of a recorded match to an HTML file; returns the numbers in it.
 
-    Args:
-        path: the recording.
-        out: the HTML file to write.
-        command: the command line that plays the same match again.
-        seed: the seed of the match.
-        replay: the page of its replay, to which events are linked.
+    `command` plays the same match again, with its `seed`; events are linked to the page of the `replay`.
     """
     recording = Recording.open(path)
     facts = match_facts(recording)
