@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from nutmeg.match.base_game import BaseGame
     from nutmeg.match.drawing import Drawing
-    from nutmeg.match.mj_game import MjGame, MjSetup
+    from nutmeg.match.mj_game import MjGame
     from nutmeg.match.rules.book import Rules
     from nutmeg.model.scene import SceneSettings
     from nutmeg.net.game_controller import GameController
