@@ -186,7 +186,7 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     """The module of a command, and its options."""
     import tyro
 
-    from nutmeg.commands.help import for_tyro, help_text
+    from nutmeg.commands.options import for_tyro, help_text
 
     file, kind, title, about = MODULES.get(name, name), "Arguments", f"nutmeg {name}", ""
     if name in SUBCOMMANDS:

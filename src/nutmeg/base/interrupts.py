@@ -29,7 +29,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -88,6 +88,15 @@ def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[Non
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def terminated_as_interrupted() -> AbstractContextManager[None]:
+    """While inside, SIGTERM, which batch systems and process managers send, is the same as Ctrl-C."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    return signals_handled(interrupt, signal.SIGTERM)
 
 
 def load_physics() -> None:

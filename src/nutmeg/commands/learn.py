@@ -254,8 +254,8 @@ def _report_progress(history: list[LearnGeneration], learning: WalkLearning, ope
     """The report of a search that goes on: the fitness so far."""
     import numpy as np
 
-    from nutmeg.view.reports.progress import Progress, progress_report
     from nutmeg.view.reports.report import Card, number, write_page
+    from nutmeg.view.reports.runs import Progress, progress_report
 
     settings, last = learning.settings, history[-1]
     numbers = np.array([one.number + 1.0 for one in history])
@@ -315,8 +315,8 @@ def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
 
 def _show(learned: LearnedWalk, measured: dict[str, WalkMeasurement], terminal: Terminal) -> None:
     from nutmeg.commands.walk import show_measurement
+    from nutmeg.view.reports.learn import parts_table
 
-    rows = list(zip(learned.part_names, learned.parts_before.tolist(), learned.parts.tolist(), strict=True))
-    rows.append(("fitness", learned.fitness_before, learned.fitness))
-    terminal.table("what it is worth", ("", "before", "learned"), rows)
+    table = parts_table(learned)
+    terminal.table("what it is worth", table.columns, table.rows)
     show_measurement(measured["learned"], terminal)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.interrupts import Closing, Starting, load_physics, terminated_as_interrupted
 from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
@@ -223,7 +223,7 @@ def _serve(
 ) -> dict[str, Any]:
     """Serves what is prepared until somebody ends it; what it needs is closed with it."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+        stack.enter_context(terminated_as_interrupted())
         with Starting(signal.SIGTERM):
             load_physics()
             game, record, rehearse_match, protocol, walks = prepare(stack)
@@ -346,11 +346,6 @@ def rehearse(rules: Rules) -> None:
                 percept_message(percept)
 
 
-def _interrupt() -> None:
-    """Makes SIGTERM the same as Ctrl-C: everything is closed."""
-    raise KeyboardInterrupt
-
-
 class _TeamProcesses(Closing):
     """Built-in teams that play on a server, each a process of its own that uses nothing but the protocol.
 
@@ -388,7 +383,7 @@ class _TeamProcesses(Closing):
 
 def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared:
     """The match, with a seat for each robot that can play."""
-    from nutmeg.match.mj_game import MjGame, empty_scene
+    from nutmeg.match.mj_game import MjGame, MjSetup, empty_scene
     from nutmeg.net.mj.server import MJ
 
     rules, field = _mj_rules(arguments)
@@ -396,7 +391,8 @@ def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared
     record = arguments.new_recording("match.nutmeg")
     seats = _mj_seats(arguments, rules)
     make_drawing = _make_drawing(empty_scene(field, seats), stack, drawn=record is not None)
-    game = MjGame(rules, seed=arguments.seed, seats=seats, field=field, record=record, make_drawing=make_drawing)
+    setup = MjSetup(field=field, make_drawing=make_drawing)
+    game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
     if arguments.game_controller:
         stack.enter_context(_tell(game, arguments))
     return Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
@@ -447,12 +443,12 @@ def _mj_rules(arguments: MjArguments) -> tuple[Rules, str]:
 
 def _rehearse_mj(rules: Rules, field: str) -> None:
     """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come."""
-    from nutmeg.match.mj_game import MjGame
+    from nutmeg.match.mj_game import MjGame, MjSetup
     from nutmeg.match.rules.play_modes import PlayMode
     from nutmeg.net.mj.effectors import read_orders
     from nutmeg.net.mj.percepts import PerceptWriter
 
-    with MjGame(rules, seed=0, field=field, seats={"t1": 1, "k1": 1}) as game:
+    with MjGame(rules, seed=0, setup=MjSetup(field=field), seats={"t1": 1, "k1": 1}) as game:
         writer, robots = PerceptWriter(game.world.marks), ("t1", "k1")
         slots = [game.enter(f"team{kind}", 1, kind) for kind in range(len(robots))]
         game.set_play_mode(PlayMode.PLAY_ON)

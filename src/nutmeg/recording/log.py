@@ -30,8 +30,8 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, NutmegError, UnknownNameError, listing, suggestion
-from nutmeg.recording.archive import remove_recording
 from nutmeg.recording.channels import Channel, Layout
+from nutmeg.recording.files import remove_recording
 from nutmeg.recording.reader import Recording
 from nutmeg.recording.writer import RecordingWriter
 

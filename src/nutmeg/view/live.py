@@ -23,7 +23,7 @@ from rich.text import Text
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Starting
+from nutmeg.base.interrupts import Starting, signals_handled
 from nutmeg.sim.pace import RealTime
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
@@ -185,10 +185,9 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
     Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
     anything to see, it is a KeyboardInterrupt.
     """
-    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+    clock = PageClock(how.pace)
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder, signals_handled(clock.end, signal.SIGTERM):
         path = how.record or Path(folder) / f"{how.title}.nutmeg"
-        clock = PageClock(how.pace)
-        old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
         viewer, begun = None, False
         try:
             with Starting():
@@ -221,7 +220,6 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             )
             raise SimulationError(f"{error}{kept}") from None
         finally:
-            signal.signal(signal.SIGTERM, old)
             run.close()
             if viewer is not None:
                 viewer.stop()

@@ -35,8 +35,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
-from nutmeg.sim.cameras import shutter
-from nutmeg.sim.cameras.effects import CameraEffects
+from nutmeg.sim.cameras.effects import CameraEffects, moment_times
 from nutmeg.sim.cameras.image_sensor import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
 
@@ -87,7 +86,7 @@ class RobotCamera(Closing):
         settings: lens and sensor; without them the camera is a pinhole.
         effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
         rng: for noise; needed with it.
-        moments: how many moments to draw for shutter and blur; 1 draws one and turns its rays (see `shutter`).
+        moments: how many moments to draw for shutter and blur; 1 draws one and turns its rays (see `effects`).
     """
 
     def __init__(
@@ -146,7 +145,7 @@ class RobotCamera(Closing):
     def _look_several_times(self, qpos: Floats, qvel: Floats) -> Bytes:
         """The picture from several moments around the present one, in which everything goes on as it does now."""
         (blur,) = self.effects.blurs(1, self.exposure)
-        times = shutter.moment_times(self._moments, readout=self.effects.readout, exposure=blur)
+        times = moment_times(self._moments, readout=self.effects.readout, exposure=blur)
         drawn = []
         for after in times:
             moved = np.array(qpos, dtype=np.float64)

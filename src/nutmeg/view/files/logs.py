@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
     from nutmeg.recording import Channel
-    from nutmeg.view.stage.bodies import Piece
-    from nutmeg.view.stage.meshes import Part
+    from nutmeg.view.stage.bodies import Part, Piece
 
 _BLOCK_ROWS = 4000
 """Rows that are read at once."""

@@ -214,6 +214,17 @@ def _draw_torque_speed(axes: Axes, found: TorqueSpeed, ideal: TorqueSpeed | None
     axes.legend(loc="upper right")
 
 
+def numbers_table(measured: ServoMeasurement, ideal: ServoMeasurement | None) -> Table:
+    """The numbers of a servo, beside those of an ideal drive if there is one."""
+    others = [] if ideal is None else [ideal]
+    columns = (measured.actuation, *(["ideal"] if others else []))
+    rows = tuple(
+        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
+        for key, value in measured.numbers().items()
+    )
+    return Table(columns=("", *columns), rows=rows, numeric=columns)
+
+
 def servo_page(
     title: str,
     measured: ServoMeasurement,
@@ -229,12 +240,6 @@ def servo_page(
         alt="Step response, frequency response, hysteresis loop and torque-speed curve",
         panel=False,
     )
-    others = [] if ideal is None else [ideal]
-    columns = (measured.actuation, *(["ideal"] if others else []))
-    rows = tuple(
-        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
-        for key, value in measured.numbers().items()
-    )
     return Report(
         title=name,
         kind="Servo",
@@ -243,7 +248,7 @@ def servo_page(
             Section(
                 key="measured",
                 title="Measured",
-                blocks=(Table(columns=("", *columns), rows=rows, numeric=columns),),
+                blocks=(numbers_table(measured, ideal),),
                 half=True,
             ),
             Section(key="given", title="Given", blocks=(Facts(items=facts),), half=True),
