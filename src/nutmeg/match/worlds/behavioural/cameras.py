@@ -15,6 +15,8 @@ off.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -29,6 +31,7 @@ from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, Camera
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.model.field import add_field
 from nutmeg.model.geometry import euler_quaternion, quaternion_product
+from nutmeg.sim.cameras.effects import CameraEffects
 from nutmeg.sim.cameras.renderer import Eye, Quality, SceneRenderer
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import MatchesState
     from nutmeg.model.ball import BallSettings
     from nutmeg.model.field import FieldSettings
+    from nutmeg.model.sensors import CameraSettings
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -238,6 +242,12 @@ _DISABLED_EFFECTS = (
 )
 
 
+@lru_cache(maxsize=4)
+def _effects(lens: CameraSettings, size: tuple[int, int], slope: float) -> CameraEffects:
+    """What lens and image sensor do to pictures of a size, with the tangent of half their vertical opening."""
+    return CameraEffects(lens, size=size, fov=2 * math.atan(slope))
+
+
 class Cameras(Closing):
     """Draws what players' cameras see; holds a renderer until closed.
 
@@ -248,7 +258,7 @@ class Cameras(Closing):
     """
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
-        self._settings = eyes.cameras
+        self._settings, self._lens = eyes.cameras, eyes.lens
         size = eyes.cameras.width, eyes.cameras.height
         self._stage = _CameraScene(field, ball, neck=eyes.cameras.neck)
         self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=_FACETS))
@@ -279,8 +289,16 @@ class Cameras(Closing):
             raise UsageError(f"shrink is {shrink}; {width} x {height} pixels must be divisible by it.")
         size = width // shrink, height // shrink
         pictures = np.zeros((len(slots), len(which), *size[::-1], 3), np.uint8)
+        effects = None if self._lens is None else _effects(self._lens, size, self._settings.slopes[1])
         for row, column, eye in self._views(state, match, slots, which):
-            pictures[row, column] = self._renderer.paint(eye, size)
+            if effects is None:
+                pictures[row, column] = self._renderer.paint(eye, size)
+                continue
+            # A lens may show more than a pinhole. What is random depends on match, cycle and camera alone.
+            wide = replace(eye, slope=math.tan(effects.drawn_fov / 2), slope_across=0.0)
+            drawn = self._renderer.paint(wide, effects.drawn_size)
+            rng = np.random.default_rng([int(state.seed[match]), int(state.cycle[match]), slots[row], column])
+            pictures[row, column] = effects.apply(drawn[None], rng)[0]
         return pictures
 
     def label(
@@ -290,6 +308,8 @@ class Cameras(Closing):
 
         `BALL_LABEL`, `GOAL_LABEL` (posts and crossbars), `FIRST_ROBOT_LABEL` and the slot of a robot, or 0.
         """
+        if self._lens is not None:
+            raise UsageError("labels are those of a pinhole; leave [lens] out of the eyes' settings to have them.")
         size = self._settings.width, self._settings.height
         found = np.zeros((len(slots), len(which), *size[::-1]), np.uint8)
         for row, column, eye in self._views(state, match, slots, which):
