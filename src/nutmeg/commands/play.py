@@ -103,6 +103,9 @@ class BehaviouralOptions:
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
+    camera_labels: bool = False
+    """With --record-cameras: write masks, and the boxes of ball, goals and robots in labels.csv, for training
+    detectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,8 +274,8 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
             field=_field_of(arguments),
             settings=_named(arguments.behaviour),
             eyes=_named(arguments.eyes) if arguments.eyes else None,
+            cameras=arguments.images,
         ),
-        cameras=arguments.images,
         left=names[0],
         right=names[1],
         record=path,
@@ -561,7 +564,16 @@ class _Aftermath(Closing):
         if arguments.record_cameras:
             rate, form = arguments.camera_rate, arguments.camera_format
             count = drawn(
-                terminal, "camera pictures", partial(write_cameras, files.record, files.cameras, rate=rate, form=form)
+                terminal,
+                "camera pictures",
+                partial(
+                    write_cameras,
+                    files.record,
+                    files.cameras,
+                    rate=rate,
+                    form=form,
+                    labels=arguments.camera_labels,
+                ),
             )
             if count is not None:
                 written["cameras"], written["camera_pictures"] = files.cameras, count

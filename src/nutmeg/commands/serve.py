@@ -379,7 +379,7 @@ class _TeamProcesses(Closing):
 
 def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared:
     """The match, with a seat for each robot that can play."""
-    from nutmeg.match.mj_game import MjGame, empty_scene
+    from nutmeg.match.mj_game import MjGame, MjSetup, empty_scene
     from nutmeg.net.mj.server import MJ
 
     rules, field = _mj_rules(arguments)
@@ -387,7 +387,8 @@ def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared
     record = arguments.new_recording("match.nutmeg")
     seats = _mj_seats(arguments, rules)
     make_drawing = _make_drawing(empty_scene(field, seats), stack, drawn=record is not None)
-    game = MjGame(rules, seed=arguments.seed, seats=seats, field=field, record=record, make_drawing=make_drawing)
+    setup = MjSetup(field=field, make_drawing=make_drawing)
+    game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
     if arguments.game_controller:
         stack.enter_context(_tell(game, arguments))
     return Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
@@ -438,12 +439,12 @@ def _mj_rules(arguments: MjArguments) -> tuple[Rules, str]:
 
 def _rehearse_mj(rules: Rules, field: str) -> None:
     """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come."""
-    from nutmeg.match.mj_game import MjGame
+    from nutmeg.match.mj_game import MjGame, MjSetup
     from nutmeg.match.rules.play_modes import PlayMode
     from nutmeg.net.mj.effectors import read_orders
     from nutmeg.net.mj.percepts import PerceptWriter
 
-    with MjGame(rules, seed=0, field=field, seats={"t1": 1, "k1": 1}) as game:
+    with MjGame(rules, seed=0, setup=MjSetup(field=field), seats={"t1": 1, "k1": 1}) as game:
         writer, robots = PerceptWriter(game.world.marks), ("t1", "k1")
         slots = [game.enter(f"team{kind}", 1, kind) for kind in range(len(robots))]
         game.set_play_mode(PlayMode.PLAY_ON)

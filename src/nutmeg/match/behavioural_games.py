@@ -1,6 +1,6 @@
 """Many matches of the behavioural world at once, between compiled strategies.
 
-    games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512), threads=2)
+    games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512))
     results = games.run()                       # until all are over
     results[0].goals, results[0].falls, results[0].fouls, results[0].control.possession
 
@@ -84,7 +84,6 @@ class BehaviourGames:
         setup: field, bodies and senses.
         players: of a team; as many as the rules allow if left out.
         kick_off: who starts: one for all matches, or (M).
-        threads: how many to use; results are the same.
     """
 
     def __init__(
@@ -97,10 +96,9 @@ class BehaviourGames:
         setup: BehaviourSetup = DEFAULT_SETUP,
         players: int | None = None,
         kick_off: Side | Sequence[Side] = Side.LEFT,
-        threads: int = 1,
     ) -> None:
         count = len(seeds)
-        self.rules, self.threads, self.seeds = rules, max(threads, 1), tuple(int(seed) for seed in seeds)
+        self.rules, self.seeds = rules, tuple(int(seed) for seed in seeds)
         keys = np.array([seed % 2**64 for seed in self.seeds], np.uint64)
         self.world = BehaviourWorld(setup.behaviours(count), setup.ground(rules), count=count, seeds=keys)
         self.senses = SymbolicSenses(setup.senses(), self.world)
@@ -133,13 +131,13 @@ class BehaviourGames:
         over: Bools = self._table.modes == int(PlayMode.GAME_OVER)
         return over
 
-    def run(self, seconds: float | None = None) -> list[MatchResult]:
-        """Plays so long, or until all matches are over; the results of all."""
+    def run(self, seconds: float | None = None, *, threads: int = 1) -> list[MatchResult]:
+        """Plays so long, or until all matches are over; the results of all, the same on any number of threads."""
         cycles = None if seconds is None else round(seconds / BEHAVIOURAL_CYCLE)
         if cycles is None and not self.rules.match.automatic_kick_off:
             raise UsageError("these matches would never end: say how long to play, or use automatic_kick_off.")
         going = np.flatnonzero(~self.over)
-        chunks = [chunk for chunk in np.array_split(going, self.threads) if len(chunk)]
+        chunks = [chunk for chunk in np.array_split(going, max(threads, 1)) if len(chunk)]
         if len(chunks) <= 1:
             for chunk in chunks:
                 self._play(chunk, cycles)

@@ -182,7 +182,8 @@ class BehaviourSeriesGames:
     def setup(self) -> BehaviourSetup:
         """Field, bodies and senses of all games."""
         chosen = self.settings
-        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=chosen.eyes or None)
+        eyes = chosen.eyes or None
+        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=eyes, cameras=chosen.images)
 
     def compiled(self, pair: Pair) -> bool:
         """Whether both teams are compiled strategies."""
@@ -224,7 +225,6 @@ class BehaviourSeriesGames:
             right=names[1],
             kick_off=kick_off_of(number),
             record=record,
-            cameras=chosen.images,
         )
         with game:
             players: dict[tuple[str, int], AnyPlayer] = {}

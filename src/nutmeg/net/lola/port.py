@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
+from nutmeg.net.connection import Clients, Connection, Limits, no_report
 from nutmeg.net.host.robot import AMBIENT_TEMPERATURE
 from nutmeg.net.lola import packets
 from nutmeg.net.lola.packets import JOINTS, LIGHTS, PERIOD, Commands, Value
@@ -203,29 +203,6 @@ LIGHT_LABELS = tuple(f"{name}{k}" for name, count in LIGHTS.items() for k in ran
 """Lights as they are recorded, in the channel `<robot>.lights`."""
 
 
-class _LolaConnection(Connection[Value]):
-    """The connection to one client."""
-
-    sent = 0
-    """Packets sent."""
-    missed = 0
-    """Packets for which the client had no room."""
-    unanswered = False
-    """Whether the client has been sent a packet since its last message."""
-
-    def send_packet(self, packet: bytes) -> None:
-        """Sends a packet, or leaves it out where there is no room for it."""
-        if self.offer(packet):
-            self.sent += 1
-            self.unanswered = True
-        else:
-            self.missed += 1
-
-    def counts(self) -> dict[str, int]:
-        """Packets, answers, packets that were missed, and problems so far."""
-        return {"packets": self.sent, "answers": self.received, "missed": self.missed, "problems": self.problems}
-
-
 class LolaPort:
     """Serves robots over LoLA.
 
@@ -272,13 +249,12 @@ class LolaPort:
 
     def waiting(self) -> Sequence[str]:
         """Names of the clients that have not answered the last packet."""
-        return [client.name for seat in self.seats.values() for client in seat.clients if client.unanswered]
+        return [name for seat in self.seats.values() for name in seat.clients.waiting()]
 
     def give_up(self, names: Sequence[str]) -> None:
         """Disconnects clients that were silent for too long."""
-        for client in [client for seat in self.seats.values() for client in seat.clients if client.name in names]:
-            client.lose(f"it has not answered for {self._patience:g} s")
-            client.update()
+        for seat in self.seats.values():
+            seat.clients.give_up(names, f"it has not answered for {self._patience:g} s")
 
     def picture(self, picture: Picture) -> None:
         """Hands a picture on."""
@@ -287,11 +263,9 @@ class LolaPort:
 
     def counts(self) -> dict[str, int]:
         """Packets, answers, missed packets and problems so far, of all clients."""
-        total = Counter(packets=0, answers=0, missed=0, problems=0)
+        total: Counter[str] = Counter()
         for seat in self.seats.values():
-            total.update(seat.gone)
-            for client in seat.clients:
-                total.update(client.counts())
+            total.update(seat.clients.counts())
         return dict(total)
 
     def close(self) -> None:
@@ -307,10 +281,8 @@ class _LolaSeat:
 
     def __init__(self, name: str, path: Path, body: LolaBody, host: RobotHost, report: Reporter) -> None:
         self.name, self.path, self.body = name, path, body
-        self.clients: list[_LolaConnection] = []
-        """In the order in which they came; the last one moves the robot."""
-        self.gone: Counter[str] = Counter()
-        """The counts of clients that have gone."""
+        self.clients: Clients[Connection[Value]] = Clients(MAX_CLIENTS, report)
+        """The last one moves the robot."""
         self._host, self._report, self._came = host, report, 0
         self._listener = Listener(host.loop, unix_listener(path), self._admit)
 
@@ -318,10 +290,10 @@ class _LolaSeat:
         """A new cycle: everybody is sent the packet."""
         packet = self.body.packet()
         for client in list(self.clients):
-            client.send_packet(packet)
+            client.unanswered = client.offer(packet) or client.unanswered
             client.new_cycle()
 
-    def handle(self, connection: _LolaConnection, message: Value) -> None:
+    def handle(self, connection: Connection[Value], message: Value) -> None:
         """Carries out what the newest client commands."""
         connection.unanswered = False
         commands = packets.read_commands(message)
@@ -334,36 +306,24 @@ class _LolaSeat:
             if wrong:
                 connection.note_problem(f"{wrong} of its numbers are none; what they were for stays as it was")
 
-    def dismiss(self, connection: _LolaConnection) -> None:
+    def dismiss(self, connection: Connection[Value]) -> None:
         """A client has gone."""
-        self.clients.remove(connection)
-        self.gone.update(connection.counts())
+        self.clients.leave(connection)
         self._host.event("left", robot=self.name, reason=connection.lost or "")
 
     def close(self) -> None:
         """Disconnects everybody and removes the socket."""
-        for client in list(self.clients):
-            client.lose("the server ends")
-            client.update()
+        self.clients.close()
         self._listener.close()
         self.path.unlink(missing_ok=True)
 
     def _admit(self, sock: socket.socket, _peer: str) -> None:
         self._came += 1
         name = f"{self.name} client {self._came}"
-        if len(self.clients) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self._report)
-            return
-        self.clients.append(
-            _LolaConnection(
-                sock,
-                name,
-                self._host.loop,
-                reader=packets.PacketReader(),
-                owner=self,
-                limits=LIMITS,
-                report=self._report,
-            )
-        )
-        self._report(Report(kind="joined", client=name, text=str(self.path)))
-        self._host.event("joined", robot=self.name, client=self._came)
+        loop, report, reader = self._host.loop, self._report, packets.PacketReader()
+
+        def connect() -> Connection[Value]:
+            return Connection(sock, name, loop, reader=reader, owner=self, limits=LIMITS, report=report)
+
+        if self.clients.admit(sock, name, str(self.path), connect) is not None:
+            self._host.event("joined", robot=self.name, client=self._came)

@@ -13,9 +13,10 @@ that vanishes takes its queued commands with it, and the joints hold their last 
 from __future__ import annotations
 
 from collections import Counter, deque
+from functools import partial
 from typing import TYPE_CHECKING
 
-from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
+from nutmeg.net.connection import Clients, Connection, Limits, Report, no_report
 from nutmeg.net.loop import Listener, tcp_listener
 from nutmeg.net.openr import packets
 from nutmeg.net.openr.commands import read_step
@@ -141,10 +142,8 @@ class Seat:
     Args:
         robot: what is served.
         loop: where sockets are watched.
-        sensors: where to listen for clients that want sensors and pictures.
-        commands: where to listen for clients that command.
-        pictures: whether there are pictures.
-        lock_step: whether time waits for clients that command.
+        addresses: where to listen for clients that want sensors and pictures, and for those that command.
+        design: the first packet of every connection.
         report: called with what happens to clients.
         changed: called when clients have come or gone.
     """
@@ -154,24 +153,22 @@ class Seat:
         robot: OpenrRobot[Commander],
         loop: SocketLoop,
         *,
-        sensors: Address,
-        commands: Address,
-        pictures: bool,
-        lock_step: bool,
+        addresses: tuple[Address, Address],
+        design: bytes,
         report: Reporter,
         changed: Callable[[], None],
     ) -> None:
         self.robot, self.loop, self.report, self._changed = robot, loop, report, changed
-        self.listeners: list[OpenrConnection] = []
+        self.listeners: Clients[OpenrConnection] = Clients(MAX_CLIENTS, report)
         """Clients that get sensors."""
-        self.commanders: list[Commander] = []
+        self.commanders: Clients[Commander] = Clients(MAX_CLIENTS, report)
         """Clients that command."""
         self.counts: Counter[str] = Counter()
         """Command vectors by what became of them, refused packets and dropped packets."""
-        self._design = packets.design_packet(robot.model, pictures=pictures, lock_step=lock_step)
+        self._design = design
         self._doors: list[Listener] = []
         try:
-            for address, admit in ((sensors, self._admit_listener), (commands, self._admit_commander)):
+            for address, admit in zip(addresses, (self._admit_listener, self._admit_commander), strict=True):
                 self._doors.append(Listener(loop, tcp_listener(*address), admit))
         except BaseException:
             self.close()
@@ -230,42 +227,33 @@ class Seat:
         """A client has gone."""
         self.counts["dropped_packets"] += connection.dropped
         if isinstance(connection, Commander):
-            self.commanders.remove(connection)
+            self.commanders.leave(connection)
             self.robot.queues.forget(connection)
         else:
-            self.listeners.remove(connection)
+            self.listeners.leave(connection)
         self._changed()
 
     def close(self) -> None:
         """Disconnects everybody; closing twice is fine."""
-        for connection in (*self.listeners, *self.commanders):
-            connection.close()
+        self.listeners.close()
+        self.commanders.close()
         for door in self._doors:
             door.close()
-        self.listeners, self.commanders, self._doors = [], [], []
+        self._doors = []
 
     def _admit_listener(self, sock: socket.socket, peer: str) -> None:
         name = f"{self.robot.robot.name} sensors {peer}"
-        if len(self.listeners) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self.report)
-            return
-        listener = OpenrConnection(sock, name, self, SENSORS_KEPT, _NoPackets())
-        self.listeners.append(listener)
-        self._welcome(listener)
+        connect = partial(OpenrConnection, sock, name, self, SENSORS_KEPT, _NoPackets())
+        self._welcome(self.listeners.admit(sock, name, self.robot.model.design, connect))
 
     def _admit_commander(self, sock: socket.socket, peer: str) -> None:
         name = f"{self.robot.robot.name} commands {peer}"
-        if len(self.commanders) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self.report)
-            return
-        commander = Commander(sock, name, self)
-        self.commanders.append(commander)
-        self._welcome(commander)
+        self._welcome(self.commanders.admit(sock, name, self.robot.model.design, partial(Commander, sock, name, self)))
 
-    def _welcome(self, connection: OpenrConnection) -> None:
-        connection.send_group("design", self._design)
-        self.report(Report(kind="joined", client=connection.name, text=self.robot.model.design))
-        self._changed()
+    def _welcome(self, connection: OpenrConnection | None) -> None:
+        if connection is not None:
+            connection.send_group("design", self._design)
+            self._changed()
 
 
 class OpenrPort:
@@ -295,7 +283,8 @@ class OpenrPort:
         """Takes the robots and listens."""
         self._host = host
         robots = zip(self.settings.robot, self.settings.placements, self.settings.addresses, strict=True)
-        for chosen, placed, (sensors, commands) in robots:
+        pictures, lock_step = self.settings.pictures, host.settings.lock_step
+        for chosen, placed, addresses in robots:
             hosted = host.take(placed.name, period=self.period)
             model, torque = model_named(chosen.model), torques(host.worlds, placed.name)
             hosted.hands_on = tuple(p.of for p in model.sensors if p.of and p.measures in PRESSED)
@@ -304,10 +293,8 @@ class OpenrPort:
             self.seats[placed.name] = Seat(
                 robot,
                 host.loop,
-                sensors=sensors,
-                commands=commands,
-                pictures=self.settings.pictures,
-                lock_step=host.settings.lock_step,
+                addresses=addresses,
+                design=packets.design_packet(model, pictures=pictures, lock_step=lock_step),
                 report=self._tell,
                 changed=self._look,
             )
@@ -323,9 +310,8 @@ class OpenrPort:
 
     def give_up(self, names: Sequence[str]) -> None:
         """Disconnects clients that were silent for too long."""
-        for commander in [c for seat in self.seats.values() for c in seat.commanders if c.name in names]:
-            commander.lose("it did not answer in lock-step")
-            commander.update()
+        for seat in self.seats.values():
+            seat.commanders.give_up(names, "it did not answer in lock-step")
 
     def picture(self, picture: Picture) -> None:
         """Hands a picture to the listeners of its robot."""
