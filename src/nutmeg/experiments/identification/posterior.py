@@ -91,10 +91,9 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         )
     numbers = range(settings.seed, settings.seed + settings.seeds)
     decides = {k: v for k, v in vars(settings).items() if k not in ("seed", "seeds", "threads")}
-    keys = [(seed, way) for seed in numbers for way in WAYS]
-    jobs = [experiment.SeedJob(out / way, seed, decides, partial(learn_way, out, settings, way)) for seed, way in keys]
-    found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
-    rows = [_row(way, [found[seed, way] for seed in numbers]) for way in WAYS]
+    jobs = [experiment.SeedJob(out / "bodies", seed, decides, partial(learn_body, out, settings)) for seed in numbers]
+    found = experiment.finish_jobs(jobs, settings.threads, say)
+    rows = [_row(way, [one["ways"][way] for one in found]) for way in WAYS]
     by_way = {row["way"]: row for row in rows}
     claims = [
         experiment.Claim(
@@ -108,9 +107,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     return {
         "rows": rows,
         "seeds": list(numbers),
-        "bodies": [
-            {key: found[seed, "estimate"][key] for key in ("hidden_values", "estimate", "errors")} for seed in numbers
-        ],
+        "bodies": [{key: one[key] for key in ("hidden_values", "estimate", "errors")} for one in found],
         "claims": [one.as_json() for one in claims],
         "goals": [one.as_json() for one in experiment.goals_of(claims)],
     }
@@ -135,14 +132,27 @@ def _row(way: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"way": way, **lists, **{f"{name}_mean": float(np.mean(values)) for name, values in lists.items()}}
 
 
-def learn_way(out: Path, settings: Settings, way: str, seed: int) -> dict[str, Any]:
-    """Identifies a hidden body, learns a trot in one way, and measures it; the identification is the same in all."""
+def learn_body(out: Path, settings: Settings, seed: int) -> dict[str, Any]:
+    """Identifies a hidden body, learns a trot for it in each way, and measures the trots."""
     begun = time.process_time()
     twin = Twin(TwinSettings(robot=ROBOT), SEARCHED)
     shares = np.random.default_rng([seed, HIDDEN_KEY]).uniform(*HIDDEN_SHARE, twin.space.size)
     hidden = twin.space.values(shares)
     body = _identified(twin, hidden, settings, seed)
-    folder = out / "bodies" / f"seed-{seed}-{way}"
+    truth = BodyVariant.of(_with_values(body, twin.space.named(hidden)))
+    return {
+        "ways": {way: _learn_way(out / f"seed-{seed}-{way}", settings, way, body, truth, seed) for way in WAYS},
+        "hidden_values": twin.space.named(hidden),
+        "estimate": {name: one.value for name, one in body.parameters.items()},
+        "errors": list(body.distribution.errors) if body.distribution else [],
+        "cpu_seconds": time.process_time() - begun,
+    }
+
+
+def _learn_way(
+    folder: Path, settings: Settings, way: str, body: IdentifiedBody, truth: BodyVariant, seed: int
+) -> dict[str, float]:
+    """How far a trot that is learned in one way comes on drawn bodies and on the hidden one."""
     folder.mkdir(parents=True, exist_ok=True)
     write_body(folder / "params.toml", body)
     spread: Literal["estimate", "ranges"] = "ranges" if way == "ranges" else "estimate"
@@ -165,7 +175,6 @@ def learn_way(out: Path, settings: Settings, way: str, seed: int) -> dict[str, A
     learned = learning.run(InThisThread(piece=len(learning.task.parts)), folder=folder / "search")
     rng = np.random.default_rng([seed, DRAWN_KEY])
     drawn = [BodyVariant.of(one) for one in body.draws(settings.judged_bodies, rng)]
-    truth = BodyVariant.of(_with_values(body, twin.space.named(hidden)))
 
     def worth(walk: Any, variant: BodyVariant, starts: int) -> float:  # noqa: ANN401 (the walk of a run)
         trials = dataclasses.replace(learning.trials, bodies=(variant,))
@@ -177,10 +186,6 @@ def learn_way(out: Path, settings: Settings, way: str, seed: int) -> dict[str, A
         "worst": float(np.min(on_drawn)),
         "hidden": worth(learned.walk, truth, 4),
         "hidden_before": worth(learned.before, truth, 4),
-        "hidden_values": twin.space.named(hidden),
-        "estimate": {name: one.value for name, one in body.parameters.items()},
-        "errors": list(body.distribution.errors) if body.distribution else [],
-        "cpu_seconds": time.process_time() - begun,
     }
 
 
