@@ -51,8 +51,6 @@ ROUGH_PROMISE = 0.05
 """If slopes promise to improve the value by more than this share and no step does, the landscape is rough."""
 KEPT_SHARE = 0.5
 """If a step kept more than this share of what the slopes had promised, fewer dampings are tried in the next round."""
-NEARLY_BEST = 0.8
-"""A step is taken if it gains at least this share of what the best of the ladder gains, and is damped less."""
 MAX_FAILED_ROUNDS = 2
 """A descent ends after so many rounds in a row in which no step was better."""
 ESCAPE_STEP = 0.1
@@ -187,14 +185,12 @@ class LeastSquares(Searcher):
         self._phase = "steps"
 
     def _take_step(self, unit: Floats, values: Floats) -> None:
-        """Goes to the least damped step of the ladder that gains nearly as much as the best, if any gains."""
+        """Goes to the best step of the ladder, if it is better than the present point."""
         self._rounds += 1
-        if not values.min() < self._value:
+        best = int(values.argmin())
+        if not values[best] < self._value:
             self._fail_round()
             return
-        # The steps are in the order of their damping. A long step that gains a little less ends nearer to the floor of
-        # a bent valley, where the next ones gain more.
-        best = int(np.argmax(self._value - values >= NEARLY_BEST * (self._value - values.min())))
         gain = 1 - float(values[best]) / self._value
         kept = gain / max(float(self._promises[best]), 1e-300)
         self._here, self._value, self._phase = unit[best], float(values[best]), "slopes"
