@@ -111,7 +111,7 @@ def learn_agents(
         folder: gets a walk of each run and the history; searches are saved below it and go on from there.
         effort: which agents, and how much.
         device: where candidates walk; balls are driven on the processor.
-        say: told of every generation.
+        say: called after every generation.
     """
     history: dict[str, list[LearnGeneration]] = {}
     left = list(effort.agents)
