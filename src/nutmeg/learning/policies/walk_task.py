@@ -35,7 +35,7 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE, STANDARD_GRAVITY
 from nutmeg.learning.courses import ROBOT_NAME
-from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, Variation
+from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, TaskDesign, Variation
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, SceneSettings, assemble
@@ -220,16 +220,8 @@ class WalkTask(RobotTask):
         usual, position, feet = usual_walk(scene), commands_angles(table), find_feet(scene, table)
         truth = [*enumerate(TRUTH_SIGNS), *((len(TRUTH_SIGNS) + partner, 1.0) for partner in feet.partners)]
         legs = feet.joints if position else frozenset(name for leg in legs_of(table).names for name in leg)
-        super().__init__(
-            scene,
-            count,
-            threads=threads,
-            gait=learning.gait or usual[0],
-            rewards=learning.rewards or usual[1],
-            truth=truth,
-            legs=legs,
-            device=device,
-        )
+        design = TaskDesign(learning.gait or usual[0], learning.rewards or usual[1], truth, legs)
+        super().__init__(scene, count, design, threads=threads, device=device)
         self._begins = self._new(count, flags=True)
         self._tables = self._shared(feet.record)
         self._walkers = self._arrays()
