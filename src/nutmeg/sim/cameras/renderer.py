@@ -261,8 +261,7 @@ INSTALL_HINT = (
 )
 """Instructions for machines on which no renderer works."""
 
-_TIMEOUT = 60.0
-"""Largest time that a renderer may take for its first picture [s]."""
+_TIMEOUT = 60.0  # largest time that a renderer may take for its first picture [s]
 
 _PROBE = """
 import importlib, os, sys
