@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
-    from nutmeg.view.pages.process import AftermathProcess
+    from nutmeg.view.pages.process import MatchPagesProcess
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
@@ -154,8 +154,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    aftermath = _Aftermath(arguments, files, terminal)
-    match = _MatchRun(arguments, terminal, begun=aftermath.begin)
+    outputs = _MatchOutputs(arguments, files, terminal)
+    match = _MatchRun(arguments, terminal, begun=outputs.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -163,15 +163,15 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
-        on_end=aftermath.write,
+        on_end=outputs.write,
     )
-    with files, aftermath:
+    with files, outputs:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
-            aftermath.write()
+            outputs.write()
             raise
-        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
+        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **outputs.write()}
 
 
 def _teams_of(arguments: Arguments) -> tuple[str, str]:
@@ -488,7 +488,7 @@ class _MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class _Aftermath(Closing):
+class _MatchOutputs(Closing):
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
@@ -496,16 +496,16 @@ class _Aftermath(Closing):
 
     def __init__(self, arguments: Arguments, files: Files, terminal: Terminal) -> None:
         self._arguments, self._files, self._terminal = arguments, files, terminal
-        self._beside: AftermathProcess | None = None
+        self._beside: MatchPagesProcess | None = None
         self._written: dict[str, object] | None = None
 
     def begin(self) -> None:
         """Starts what is written while the match is played; a replay of a long one has fewer moments a second."""
-        from nutmeg.view.pages.process import AftermathProcess
+        from nutmeg.view.pages.process import MatchPagesProcess
 
         arguments, (fewest, most) = self._arguments, _REPLAY_FPS
         length = max(arguments.seconds or 2 * arguments.half, 1.0)
-        self._beside = AftermathProcess(
+        self._beside = MatchPagesProcess(
             self._files.record,
             replay=self._files.replay,
             fps=min(max(_REPLAY_MOMENTS / length, fewest), most),

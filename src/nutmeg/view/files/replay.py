@@ -11,7 +11,7 @@ move with the scene, at its place, at its target, and at the upper edge of its p
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
 The page of a match is written while the match is played, by a process that reads the recording as it grows
-(`nutmeg.view.pages.process.AftermathProcess`), and so is its report: when the match ends, only the last moments are
+(`nutmeg.view.pages.process.MatchPagesProcess`), and so is its report: when the match ends, only the last moments are
 missing.
 """
 
@@ -40,7 +40,7 @@ from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
-from nutmeg.view.pages.furniture import match_table
+from nutmeg.view.pages.overlay import match_table
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
 from nutmeg.view.pages.plots import Signals, SignalTable
 from nutmeg.view.pages.server import open_server

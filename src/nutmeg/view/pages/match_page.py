@@ -30,7 +30,7 @@ from nutmeg.model.field import load_field
 from nutmeg.view.html import render
 from nutmeg.view.match_sight import BehaviourSight, sight_in_words, sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
-from nutmeg.view.pages.furniture import board_state, match_events
+from nutmeg.view.pages.overlay import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
@@ -420,7 +420,7 @@ class MatchPage(Page):
         film = self._film
         self._story = MatchStory(film.recording)
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
-        self._overlay: BeliefOverlay | None = None
+        self._beliefs: BeliefOverlay | None = None
         self._cameras_panel: _CameraPanel | None = None
         self._believed_at = 0.0
         self._teams = ("", "")
@@ -432,7 +432,7 @@ class MatchPage(Page):
         landmarks = np.array(list(field.landmarks().values()))
         with self._client.gui.add_folder("Player", order=12):
             super()._add_picker()
-            self._overlay = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
+            self._beliefs = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
             if self._sight is not None:
                 self._cameras_panel = _CameraPanel(self._client, self._sight)
 
@@ -440,12 +440,12 @@ class MatchPage(Page):
         """Let time pass, show that moment, and what the chosen player believes then."""
         super().refresh(seconds)
         now = time.monotonic()
-        if self._overlay is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
+        if self._beliefs is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
             return
         self._believed_at = now
         row, robot = self._film.row_at(self._playback.time), self.spectator.robot
-        self._overlay.choose(robot)
-        self._overlay.refresh(row, self._playback.time)
+        self._beliefs.choose(robot)
+        self._beliefs.refresh(row, self._playback.time)
         if self._cameras_panel is not None:
             self._cameras_panel.refresh(robot, row)
 
@@ -521,7 +521,7 @@ class MatchPage(Page):
     def _list_events(self) -> None:
         if len(self._story.events) != self._listed:
             self._listed = len(self._story.events)
-            self._furniture.list_events(match_events(self._story, self._film.start))
+            self._overlay.list_events(match_events(self._story, self._film.start))
 
     def _title(self) -> str:
         return f"{self._story.teams[0]} : {self._story.teams[1]} · Nutmeg"

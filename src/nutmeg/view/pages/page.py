@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
 from nutmeg.view.pages.layers import Layers
 from nutmeg.view.pages.orders import MAX_PACE, Controls, Order
+from nutmeg.view.pages.overlay import Overlay, seconds_of, shown_event
 from nutmeg.view.pages.plots import Plots
 from nutmeg.view.pages.robot_controls import Pilot, Workbench
 from nutmeg.view.stage.cameras import (
@@ -340,7 +340,7 @@ class Page:
         self.cast = Cast(stage, client, film.qpos_at(playback.time))
         self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
         self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
-        self._furniture = Furniture(client, self._heard)
+        self._overlay = Overlay(client, self._heard)
         self.spectator = _Spectator(client, self.cast)
         self._add_camera_controls()
         self._plots = Plots(client, film, self._clock, self._titles())
@@ -540,7 +540,7 @@ class Page:
         if self._workbench is not None:
             self._workbench.refresh(playback.time)
         self._list_events()
-        self._furniture.show(self._state())
+        self._overlay.show(self._state())
 
     def _state(self) -> dict[str, Any]:
         """What the script of the page has to know at this moment."""
@@ -579,7 +579,7 @@ class Page:
         events = self._film.recording.events
         if len(events) != self._listed:
             self._listed = len(events)
-            self._furniture.list_events(listed_events(self._film))
+            self._overlay.list_events(listed_events(self._film))
 
 
 def listed_events(film: Film) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """What lies over the picture of a page: score board, list of events, time bar; and what a user does there.
 
-    furniture = Furniture(client, heard)                    # heard(what, value): see `Furniture`
-    furniture.list_events([shown_event(event, ...), ...])
-    furniture.show({"t": 12.5, ...})                        # a few times a second
+    overlay = Overlay(client, heard)                    # heard(what, value): see `Overlay`
+    overlay.list_events([shown_event(event, ...), ...])
+    overlay.show({"t": 12.5, ...})                        # a few times a second
     table = match_table(story, start, end)                  # for a replay without a server: the same board and list
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
@@ -54,7 +54,7 @@ _EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
 _EVENT_LEAD = 2.0  # the same for all other events
 
 
-class Furniture:
+class Overlay:
     """The state of the script in one browser, and the messages that come from it.
 
     Args:
