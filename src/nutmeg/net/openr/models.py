@@ -85,6 +85,11 @@ class Gains:
         return self.p, self.i, self.d, self.p_shift, self.i_shift, self.d_shift
 
 
+def gains_of(*numbers: int) -> Gains:
+    """Gains from P, I, D and their shifts, in the order of the wire."""
+    return Gains(**dict(zip(("p", "i", "d", "p_shift", "i_shift", "d_shift"), numbers, strict=True)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Primitive:
     """One device of the robot: a joint, a sensor, a light, the camera."""
@@ -190,8 +195,7 @@ class Model:
         primitive = self.primitive(number)
         if primitive.gains is None:
             return Gains(p_shift=0, i_shift=0, d_shift=0)
-        (p, i, d), (ps, i_shift, ds) = primitive.gains, self.shifts
-        return Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)
+        return gains_of(*primitive.gains, *self.shifts)
 
 
 def model_named(name: str) -> Model:

@@ -120,7 +120,7 @@ class Commander(OpenrConnection):
 
     def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: packets.Event) -> None:
         """Sends what became of a command vector."""
-        status = packets.Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
+        status = packets.Status(command, channel, event, frame=max(0, robot.frame - 1) & 0xFFFFFFFF)
         self.send_group("status", packets.status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
         self._statuses += 1
 
