@@ -358,7 +358,7 @@ class OpenrPort:
 def torques(worlds: Worlds, robot: str) -> Callable[[], Floats]:
     """Returns what reads the drives' torques over their limits, (motors,)."""
     table, model = worlds.robot(robot).table, worlds.scene.model
-    motors = [model.actuator(f"{table.name}/{name}").id for name in table.motors]
+    motors = table.actuators(model)
     limits = model.actuator_forcerange[motors, 1].copy()
     limits[limits <= 0] = 1.0
     numbers, force = slice_or_list(motors), worlds.batch.bind("actuator_force")
