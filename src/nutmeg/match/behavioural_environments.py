@@ -166,12 +166,7 @@ def _symbol_parts(players: int) -> list[Part]:
         Part("posts", 4 * _MAX_POSTS, post_low * _MAX_POSTS, post_high * _MAX_POSTS),
         Part("marks", 5 * _MAX_LANDMARKS, mark_low * _MAX_LANDMARKS, mark_high * _MAX_LANDMARKS),
         Part("pose", 6, (-far, -far, -1.0, -1.0, 0.0, 0.0), (far, far, 1.0, 1.0, _MAX_DISTANCE, math.pi)),
-        Part(
-            "believed_ball",
-            5,
-            (-far, -far, -MAX_SPEED, -MAX_SPEED, 0.0),
-            (far, far, MAX_SPEED, MAX_SPEED, _MAX_AGE),
-        ),
+        Part("believed_ball", 5, (-far, -far, -MAX_SPEED, -MAX_SPEED, 0.0), (far, far, MAX_SPEED, MAX_SPEED, _MAX_AGE)),
         Part("believed_mates", 3 * players, other_low * players, other_high * players),
         Part("believed_opponents", 3 * players, other_low * players, other_high * players),
     ]

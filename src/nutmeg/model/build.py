@@ -340,10 +340,7 @@ def _add_sensor(spec: mujoco.MjSpec, sensor: Sensor, values: Mapping[str, float]
     site.type = mujoco.mjtGeom.mjGEOM_BOX
     site.size = [s / 2 for s in sensor.size]
     reads = {
-        "imu": (
-            (".gyro", mujoco.mjtSensor.mjSENS_GYRO),
-            (".accelerometer", mujoco.mjtSensor.mjSENS_ACCELEROMETER),
-        ),
+        "imu": ((".gyro", mujoco.mjtSensor.mjSENS_GYRO), (".accelerometer", mujoco.mjtSensor.mjSENS_ACCELEROMETER)),
         "force": (("", mujoco.mjtSensor.mjSENS_TOUCH),),
         "switch": (("", mujoco.mjtSensor.mjSENS_TOUCH),),
     }

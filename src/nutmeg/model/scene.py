@@ -421,11 +421,7 @@ def _allow_sleep(spec: mujoco.MjSpec, placements: list[Placement]) -> None:
 
 
 def _finished(
-    settings: SceneSettings,
-    physics: Physics,
-    spec: mujoco.MjSpec,
-    plans: list[_Plan],
-    poses: dict[str, Floats],
+    settings: SceneSettings, physics: Physics, spec: mujoco.MjSpec, plans: list[_Plan], poses: dict[str, Floats]
 ) -> Scene:
     """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
     spec.nuserdata = max(spec.nuserdata, userdata_size(spec))

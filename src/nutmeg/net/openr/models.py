@@ -54,13 +54,7 @@ class Kind(IntEnum):
     SPEAKER = 9
 
 
-COMMAND_TYPES: dict[Kind, int] = {
-    Kind.JOINT2: 259,
-    Kind.JOINT3: 261,
-    Kind.JOINT4: 262,
-    Kind.LED2: 260,
-    Kind.LED3: 263,
-}
+COMMAND_TYPES: dict[Kind, int] = {Kind.JOINT2: 259, Kind.JOINT3: 261, Kind.JOINT4: 262, Kind.LED2: 260, Kind.LED3: 263}
 """ODataType of the commands that a kind takes; the others take none."""
 
 

@@ -445,14 +445,7 @@ class OpenrRobot(Generic[Owner]):
         awake: whether motors are on with standard gains from the start.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        robot: HostedRobot,
-        torque: Callable[[], Floats],
-        *,
-        awake: bool = False,
-    ) -> None:
+    def __init__(self, model: Model, robot: HostedRobot, torque: Callable[[], Floats], *, awake: bool = False) -> None:
         self.model, self.robot = model, robot
         self.motors = _OpenrMotors(model, robot)
         self.queues: CommandQueues[Owner] = CommandQueues()

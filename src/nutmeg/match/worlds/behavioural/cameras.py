@@ -173,12 +173,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, colour: tuple[float, float, float
 def _add_box(body: mujoco.MjsBody, box: Box, colour: tuple[float, float, float]) -> None:
     middle, half = box
     body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=list(middle),
-        size=list(half),
-        rgba=[*colour, 1],
-        contype=0,
-        conaffinity=0,
+        type=mujoco.mjtGeom.mjGEOM_BOX, pos=list(middle), size=list(half), rgba=[*colour, 1], contype=0, conaffinity=0
     )
 
 
@@ -219,11 +214,7 @@ NEAR_PLANE, FAR_PLANE = 0.02, 40.0
 """What is nearer or farther is not drawn, m."""
 _FACETS = (16, 10)
 """Facets of round things, around and along."""
-_DISABLED_EFFECTS = (
-    mujoco.mjtRndFlag.mjRND_SKYBOX,
-    mujoco.mjtRndFlag.mjRND_HAZE,
-    mujoco.mjtRndFlag.mjRND_FOG,
-)
+_DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZE, mujoco.mjtRndFlag.mjRND_FOG)
 
 
 class Cameras(Closing):
