@@ -173,11 +173,7 @@ def _symbol_parts(players: int) -> list[Part]:
 
 
 class SymbolObservations:
-    """Makes observations of all agents of all matches.
-
-    Args:
-        options: of the environment.
-    """
+    """Makes observations of all agents of all matches."""
 
     def __init__(self, options: BehaviourOptions) -> None:
         parts = _body_parts(options.length)
@@ -309,12 +305,7 @@ LINE_UP_CYCLES = 12
 
 
 class SteeredGames(BehaviourGames):
-    """M matches whose players are controlled by actions.
-
-    Args:
-        options: of the environment.
-        count: how many matches.
-    """
+    """M matches whose players are controlled by actions."""
 
     def __init__(self, options: BehaviourOptions, count: int) -> None:
         super().__init__(
@@ -428,12 +419,7 @@ class SteeredGames(BehaviourGames):
 
 
 class BehaviourVectorEnv:
-    """M matches; options are those of `BehaviourOptions`.
-
-    Args:
-        count: how many matches, M.
-        options: by name.
-    """
+    """M matches; options are those of `BehaviourOptions`."""
 
     def __init__(self, count: int, **options: Any) -> None:  # noqa: ANN401
         if not isinstance(count, int) or not 1 <= count <= _MAX_MATCHES:

@@ -107,12 +107,7 @@ RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
 
 
 class PowerSupply:
-    """The battery and the firmware settings of one robot with servos.
-
-    Args:
-        worlds: where the robot is.
-        robot: its name in the scene.
-    """
+    """The battery and the firmware settings of one robot with servos."""
 
     def __init__(self, worlds: Worlds, robot: str) -> None:
         table = worlds.robot(robot).table

@@ -175,10 +175,6 @@ class _OpenrMotors:
     lasting error as long as I is not 0.
 
     Ears have no gains: they are stiff while there is power.
-
-    Args:
-        model: which AIBO.
-        robot: the simulated one.
     """
 
     def __init__(self, model: Model, robot: HostedRobot) -> None:

@@ -218,13 +218,7 @@ _DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZ
 
 
 class Cameras(Closing):
-    """Draws what players' cameras see; holds a renderer until closed.
-
-    Args:
-        eyes: settings.
-        field: the pitch.
-        ball: the ball.
-    """
+    """Draws what players' cameras see; holds a renderer until closed."""
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
         self._settings = eyes.cameras
