@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
 """Whether threads can hold signals back; on Windows they cannot, and a process that helps may see Ctrl-C as well."""
-_REPEAT_INTERVAL = 0.2
-"""Time after which what was not heard is said again [s]."""
+_REPEAT_INTERVAL = 0.2  # time after which what was not heard is said again [s]
 
 
 @contextmanager

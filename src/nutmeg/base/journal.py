@@ -332,8 +332,7 @@ def _append_safely(file: AppendFile, data: bytes) -> None:
 
 _RUN_FORMAT = 1
 MANIFEST, CONFIGURATION, LOG, _LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
-_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
-"""The software that the numbers of a run depend on."""
+_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")  # the software that the numbers of a run depend on
 _DISTRIBUTIONS = {"mujoco": ("mujoco-core", "mujoco")}
 
 

@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
-_COUNTER = itertools.count(1)
-"""Counts the kernels that this process has compiled."""
+_COUNTER = itertools.count(1)  # counts the kernels that this process has compiled
 
 
 def _load_blas() -> None:

@@ -42,20 +42,14 @@ if TYPE_CHECKING:
 ROBOT, _TURNS = "seer", 3
 PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
 """Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
-_SETTLING = 40
-"""Pictures that automatic exposure gets before the one that is shown."""
+_SETTLING = 40  # pictures that automatic exposure gets before the one that is shown
 
 
-_VIEW_SPREAD = 0.5
-"""How far the robot's place differs between the views of `fit-data` [m]."""
-_HEADING_SPREAD = 0.35
-"""How far its heading differs between them [rad]."""
-_NECK_SHARE = 0.2
-"""How far its neck turns between them, as a share of the joints' range."""
-_BALL_AHEAD = (0.6, 1.6)
-"""How far ahead of the robot the ball lies [m]."""
-_BALL_ASIDE = 0.35
-"""How far beside that it lies, as a share of the distance ahead."""
+_VIEW_SPREAD = 0.5  # how far the robot's place differs between the views of `fit-data` [m]
+_HEADING_SPREAD = 0.35  # how far its heading differs between them [rad]
+_NECK_SHARE = 0.2  # how far its neck turns between them, as a share of the joints' range
+_BALL_AHEAD = (0.6, 1.6)  # how far ahead of the robot the ball lies [m]
+_BALL_ASIDE = 0.35  # how far beside that it lies, as a share of the distance ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +203,6 @@ class _Sight:
             settings=self.settings,
             effects=effects,
             rng=np.random.default_rng(self.arguments.seed),
-            moments=self.arguments.moments,
         )
         size = camera.effects.drawn_size
         if self.arguments.moments > 1 or size not in drawn:
@@ -218,7 +211,7 @@ class _Sight:
         velocity = self.renderer.angular_velocity(camera.number, self.qvel)
         work = partial(camera.develop, drawn[size][0], velocity)
         if self.arguments.moments > 1:
-            work = partial(camera.look, self.qpos, self.qvel)
+            work = partial(camera.look, self.qpos, self.qvel, self.arguments.moments)
         for _ in range(_SETTLING if camera.exposure is not None else 0):
             work()
         picture, took = _quickest(work)

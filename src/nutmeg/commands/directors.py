@@ -30,15 +30,11 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, object]]
     Triple = tuple[float, float, float]
 
-HOLD_TIMEOUT = 0.6
-"""A held key that is not heard of for so long was let go, or its page has vanished [s]."""
-_NOTICE_INTERVAL = 1.0
-"""Reasons why something was ignored are told at most this often [s]."""
-FLOOR_EDGE = 9.5
-"""How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
+HOLD_TIMEOUT = 0.6  # a held key that is not heard of for so long was let go, or its page has vanished [s]
+_NOTICE_INTERVAL = 1.0  # reasons why something was ignored are told at most this often [s]
+FLOOR_EDGE = 9.5  # how far from the middle of the floor, 20 m wide, a robot is allowed to get [m]
 STANDING: Triple = (0.0, 0.0, 0.0)
-PUSH_TIME = 0.1
-"""Duration of a push [s]."""
+PUSH_TIME = 0.1  # duration of a push [s]
 _ANGLE_GAIN = 10.0
 """Speed that is commanded for each radian that a joint with a velocity drive is away from its slider [1/s]."""
 

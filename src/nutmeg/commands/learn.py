@@ -38,12 +38,9 @@ if TYPE_CHECKING:
     from nutmeg.search.evaluation import Evaluator
     from nutmeg.view.terminal import Terminal
 
-_MAX_TRIALS = 1000
-"""Starts from which the learned walk is measured, at most."""
-AT_ONCE = 8
-"""Candidates that one process simulates together."""
-_REPORT_PERIOD = 10.0
-"""The report of a search that goes on is at least this old before it is written again [s]."""
+_MAX_TRIALS = 1000  # starts from which the learned walk is measured, at most
+AT_ONCE = 8  # candidates that one process simulates together
+_REPORT_PERIOD = 10.0  # the report of a search that goes on is at least this old before it is written again [s]
 
 
 @dataclass(frozen=True, kw_only=True)

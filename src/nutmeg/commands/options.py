@@ -43,18 +43,15 @@ if TYPE_CHECKING:
     from nutmeg.view.live import Watching
     from nutmeg.view.terminal import Terminal
 
-Port = Annotated[int, Bounds(0, 65535)]
-"""A TCP port; 0 takes a free one."""
+Port = Annotated[int, Bounds(0, 65535)]  # a TCP port; 0 takes a free one
 Address = Annotated[str, tyro.conf.arg(metavar="ADDRESS")]
 Seconds = Annotated[float, Bounds(0, math.inf, without_high=True), tyro.conf.arg(metavar="SECONDS")]
 """A finite time in seconds."""
-Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
-"""A file or folder to write, `-o` for short."""
+Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]  # a file or folder to write, `-o` for short
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
 """The same; a name is made up if it is left out."""
 Count = Annotated[int, at_least(1)]
-Threads = Annotated[int, at_least(0)]
-"""How many processors to use; 0 takes all (see `processors`)."""
+Threads = Annotated[int, at_least(0)]  # how many processors to use; 0 takes all (see `processors`)
 Seed = Annotated[int, at_least(0)]
 
 
@@ -226,10 +223,8 @@ _VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
 _UNIT_NAMES = {"s": "SECONDS", "m": "METRES", "Hz": "HZ", "rad": "RAD", "m/s": "M/S"}
 """What a number is called, by the unit in its bounds."""
 _POSITIONAL = tyro.conf.Positional[int].__metadata__[0]  # type: ignore[attr-defined]
-_MAX_WIDTH = 100
-"""Widest help text, characters: longer lines are hard to read."""
-_INDENT = 24
-"""Where the texts of options begin, characters."""
+_MAX_WIDTH = 100  # widest help text, characters: longer lines are hard to read
+_INDENT = 24  # where the texts of options begin, characters
 
 
 class Option(NamedTuple):

@@ -48,28 +48,21 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
-    from nutmeg.view.pages.process import AftermathProcess
+    from nutmeg.view.pages.process import MatchPagesProcess
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
-SHIRTS = ("Blue", "Red")
-"""The titles of teams that nobody chose, by the colours of their shirts."""
+SHIRTS = ("Blue", "Red")  # the titles of teams that nobody chose, by the colours of their shirts
 _DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
 _DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
-ROBOT = "nao-spark"
-"""The league's robot."""
-_MAX_HALF = 1e5
-"""The longest half that can be asked for [s]."""
-_KICK_OFF_WAIT = 3.0
-"""From the first cycle of a half to its kick-off: players take their places [s]."""
-_ANNOUNCED_EVENTS = ("goal", "half")
-"""Kinds of events that are printed in the terminal."""
-_REPLAY_FPS = (5.0, 10.0)
-"""Fewest and most moments per second of a replay."""
-_REPLAY_MOMENTS = 3600
-"""Moments of a replay, as far as the frame rates allow it."""
+ROBOT = "nao-spark"  # the league's robot
+_MAX_HALF = 1e5  # the longest half that can be asked for [s]
+_KICK_OFF_WAIT = 3.0  # from the first cycle of a half to its kick-off: players take their places [s]
+_ANNOUNCED_EVENTS = ("goal", "half")  # kinds of events that are printed in the terminal
+_REPLAY_FPS = (5.0, 10.0)  # fewest and most moments per second of a replay
+_REPLAY_MOMENTS = 3600  # moments of a replay, as far as the frame rates allow it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +103,9 @@ class BehaviouralOptions:
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
+    camera_labels: bool = False
+    """With --record-cameras: write masks, and the boxes of ball, goals and robots in labels.csv, for training
+    detectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,8 +154,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    aftermath = _Aftermath(arguments, files, terminal)
-    match = _MatchRun(arguments, terminal, begun=aftermath.begin)
+    outputs = _MatchOutputs(arguments, files, terminal)
+    match = _MatchRun(arguments, terminal, begun=outputs.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -167,15 +163,15 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
-        on_end=aftermath.write,
+        on_end=outputs.write,
     )
-    with files, aftermath:
+    with files, outputs:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
-            aftermath.write()
+            outputs.write()
             raise
-        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
+        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **outputs.write()}
 
 
 def _teams_of(arguments: Arguments) -> tuple[str, str]:
@@ -492,7 +488,7 @@ class _MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class _Aftermath(Closing):
+class _MatchOutputs(Closing):
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
@@ -500,16 +496,16 @@ class _Aftermath(Closing):
 
     def __init__(self, arguments: Arguments, files: Files, terminal: Terminal) -> None:
         self._arguments, self._files, self._terminal = arguments, files, terminal
-        self._beside: AftermathProcess | None = None
+        self._beside: MatchPagesProcess | None = None
         self._written: dict[str, object] | None = None
 
     def begin(self) -> None:
         """Starts what is written while the match is played; a replay of a long one has fewer moments a second."""
-        from nutmeg.view.pages.process import AftermathProcess
+        from nutmeg.view.pages.process import MatchPagesProcess
 
         arguments, (fewest, most) = self._arguments, _REPLAY_FPS
         length = max(arguments.seconds or 2 * arguments.half, 1.0)
-        self._beside = AftermathProcess(
+        self._beside = MatchPagesProcess(
             self._files.record,
             replay=self._files.replay,
             fps=min(max(_REPLAY_MOMENTS / length, fewest), most),
@@ -568,7 +564,16 @@ class _Aftermath(Closing):
         if arguments.record_cameras:
             rate, form = arguments.camera_rate, arguments.camera_format
             count = drawn(
-                terminal, "camera pictures", partial(write_cameras, files.record, files.cameras, rate=rate, form=form)
+                terminal,
+                "camera pictures",
+                partial(
+                    write_cameras,
+                    files.record,
+                    files.cameras,
+                    rate=rate,
+                    form=form,
+                    labels=arguments.camera_labels,
+                ),
             )
             if count is not None:
                 written["cameras"], written["camera_pictures"] = files.cameras, count

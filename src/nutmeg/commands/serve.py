@@ -51,20 +51,16 @@ if TYPE_CHECKING:
     MakeDrawing = Callable[[SceneSettings], Drawing]
 
 
-FIELD = "sim3d"
-"""What matches over SimSpark are played on."""
+FIELD = "sim3d"  # what matches over SimSpark are played on
 _MJ_FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa", "humanoid": "hl-adult"}
 """Fields of the rule books for rcssservermj's robots."""
-_OWN_PLAYERS = 4
-"""How many players a built-in team has if --players is left out."""
-_TOED_SEATS = 14
-"""Robots with toes that can play: the league allows a team seven of one type."""
+_OWN_PLAYERS = 4  # how many players a built-in team has if --players is left out
+_TOED_SEATS = 14  # robots with toes that can play: the league allows a team seven of one type
 _ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
 _SYNC_PATIENCE = 60.0
 """How long a server that waits for its agents waits for one that hangs, unless --patience says otherwise [s]. Agents
 that load a network or compile code before their first answer take ten seconds and more on a busy machine."""
-_TEAM_PATIENCE = 3.0
-"""How long the processes of built-in teams may take to end [s]."""
+_TEAM_PATIENCE = 3.0  # how long the processes of built-in teams may take to end [s]
 
 
 @dataclass(frozen=True, kw_only=True)

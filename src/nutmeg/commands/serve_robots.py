@@ -40,14 +40,12 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
-NAO = "nao-v6"
-"""The robot whose interface is LoLA."""
+NAO = "nao-v6"  # the robot whose interface is LoLA
 DEFAULT_FIELD = "spl2025"
 _DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
 _ROBOTS_PER_ROW = 4
 MAX_ROBOTS = 20
-_SCHEDULE_INTERVAL = 10.0
-"""Time between two tables of `--show-schedule` [s]."""
+_SCHEDULE_INTERVAL = 10.0  # time between two tables of `--show-schedule` [s]
 SCHEDULE_COLUMNS = {
     "task": "task",
     "period_ms": "period",

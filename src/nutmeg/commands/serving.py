@@ -31,14 +31,10 @@ if TYPE_CHECKING:
     from nutmeg.view.pages.orders import Controls
     from nutmeg.view.pages.process import ViewerProcess
 
-_LINES_A_SECOND = 20
-"""Lines a second that people can still read."""
-_WAITING_LINES = 100
-"""Lines that may wait to be written."""
-_LOG_PATIENCE = 10.0
-"""How long the end of a log waits for a slow reader [s]."""
-_PAGE_PATIENCE = 3.0
-"""How long the page may take to end [s]."""
+_LINES_A_SECOND = 20  # lines a second that people can still read
+_WAITING_LINES = 100  # lines that may wait to be written
+_LOG_PATIENCE = 10.0  # how long the end of a log waits for a slow reader [s]
+_PAGE_PATIENCE = 3.0  # how long the page may take to end [s]
 
 
 @dataclass(frozen=True, kw_only=True)

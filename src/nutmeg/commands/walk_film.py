@@ -37,12 +37,10 @@ WALK_PLAN = (
     ("stop", (0.0, 0.0), 1.0),
 )
 """What is filmed: a name, a direction as the robot sees it (None turns on the spot), and how long [s]."""
-SIZE, _FPS = (640, 360), 20.0
-"""Width and height in pixels, pictures a second."""
+SIZE, _FPS = (640, 360), 20.0  # width and height in pixels, pictures a second
 _FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""
-FILMED_AFTER_FALL = 1.5
-"""How long a robot that fell is filmed [s]."""
+FILMED_AFTER_FALL = 1.5  # how long a robot that fell is filmed [s]
 
 
 def film_walk(

@@ -11,9 +11,10 @@ brought up to date once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Firmware*: with a dead zone z and a least output m, the voltage for an error e is p e (1 - z / |e|), and 0 within the
-  zone, but at least m U; it acts as another gain p. Where the firmware sets a share of the supply (`pwm`), its gains
-  fall and rise with the voltage. A recorded voltage of the supply may be given (`measured`): then it does not sag.
+- *Firmware*: commands are rounded to steps of the encoder (`goal_step`). With a dead zone z and a least output m, the
+  voltage for an error e is p e (1 - z / |e|), and 0 within the zone, but at least m U; it acts as another gain p. Where
+  the firmware sets a share of the supply (`pwm`), its gains fall and rise with the voltage. A recorded voltage of the
+  supply may be given (`measured`): then it does not sag.
 - *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
   the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
   torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
@@ -150,6 +151,8 @@ class PowerSupply:
             self.voltage[:] = self.measured
         elif self._sags:
             self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
+        if self._firmware is not None:
+            self._firmware.round_commands()
         changes = self._sags or self.measured is not None or self._firmware is not None
         if changes or not np.array_equal(self.stiffness, self._given):
             self._give(constant, resistance)
@@ -176,20 +179,27 @@ class PowerSupply:
 
 @dataclass(frozen=True)
 class _Firmware:
-    """Dead zones and least outputs of some servos, (N, motors) each or (1, motors) where all worlds are alike."""
+    """Firmware numbers of some servos, (N, motors) each or (1, motors) where all worlds are alike."""
 
     worlds: Worlds
     table: RobotTable
+    goal_step: Floats
     dead_zone: Floats
     min_output: Floats
 
     @classmethod
     def of(cls, worlds: Worlds, table: RobotTable, servos: Sequence[Sequence[Servo]]) -> _Firmware | None:
         """None if no servo has any."""
-        zones, outputs = (
-            np.array([[getattr(s, n) for s in row] for row in servos]) for n in ("dead_zone", "min_output")
-        )
-        return cls(worlds, table, zones, outputs) if zones.any() or outputs.any() else None
+        names = ("goal_step", "dead_zone", "min_output")
+        numbers = [np.array([[getattr(s, n) for s in row] for row in servos]) for n in names]
+        return cls(worlds, table, *numbers) if any(one.any() for one in numbers) else None
+
+    def round_commands(self) -> None:
+        """Rounds the present commands to the steps of the firmware."""
+        if self.goal_step.any():
+            goals, step = self.worlds.batch.ctrl[:, self.table.commands], np.maximum(self.goal_step, 1e-12)
+            rounded = np.where(self.goal_step > 0, np.round(goals / step) * step, goals)
+            self.worlds.batch.ctrl[:, self.table.commands] = rounded
 
     def gain_factors(self, gains: Floats, voltage: Floats) -> Floats:
         """What the gains [V/rad] are multiplied by at the present errors, (N, motors)."""

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
     from nutmeg.view.pages.process import ViewerProcess
     from nutmeg.view.terminal import Terminal
 
-_MAX_DURATION = 3600.0
-"""A run without an end stops simulating after this time; the viewer goes on [s]."""
-UNPACED_SPEED = 1000.0
-"""A pace that no computer keeps."""
+_MAX_DURATION = 3600.0  # a run without an end stops simulating after this time; the viewer goes on [s]
+UNPACED_SPEED = 1000.0  # a pace that no computer keeps
 
 
 class Director(Protocol):

@@ -95,16 +95,14 @@ def _head(model: mujoco.MjModel, robot: str) -> int:
 
 # ---- the behavioural world
 
-_GROUND_VIEW_RANGE = 4.0
-"""The ground that the cameras show is drawn up to this distance, m."""
-_SIGHT_COLOURS = {
+_GROUND_VIEW_RANGE = 4.0  # the ground that the cameras show is drawn up to this distance, m
+_SIGHT_COLOURS = {  # of observed objects
     ObjectKind.BALL: (255, 120, 0),
     ObjectKind.MATE: (40, 220, 120),
     ObjectKind.OPPONENT: (230, 60, 90),
     ObjectKind.ROBOT: (160, 160, 160),
 }
 _LANDMARK_COLOUR = (255, 255, 255)
-"""Colours of observed objects."""
 
 
 @dataclass(frozen=True, kw_only=True)

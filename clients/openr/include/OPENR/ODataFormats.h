@@ -181,7 +181,7 @@ struct OLEDCommandValue3 {
     word reserved;
 };
 
-typedef OFrameInfo OCommandInfo;
+struct OCommandInfo : OFrameInfo {};
 
 struct OCommandData {
     OCommandValue value[ocommandMAX_FRAMES];
@@ -227,7 +227,7 @@ struct OJointValue {
         : value(angle), signal(raw), pwmDuty(duty), refValue(reference), refSignal(rawReference) {}
 };
 
-typedef OFrameInfo OSensorFrameInfo;
+struct OSensorFrameInfo : OFrameInfo {};
 
 struct OSensorFrameData {
     OSensorValue frame[osensorframeMAX_FRAMES];

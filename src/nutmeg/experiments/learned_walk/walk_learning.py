@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,9 +37,9 @@ from nutmeg.base.journal import write_json
 from nutmeg.experiments import experiment
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
 from nutmeg.learning.agents import AGENTS, Agent
-from nutmeg.learning.courses import DIRECTIONS
+from nutmeg.learning.courses import DIRECTIONS, read_course
 from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together
-from nutmeg.learning.measure import walk_speeds
+from nutmeg.learning.measure import course_fitness, walk_speeds
 from nutmeg.motion.walk.files import WalkParameters, read_walk, write_walk
 
 if TYPE_CHECKING:
@@ -81,9 +81,11 @@ class Effort:
     """Starts from which the fitness of what was learned is judged."""
     starts: int = 100
     """Starts from which each walk is measured."""
+    courses: int = 5
+    """How many times the course is walked with sets that were learned apart."""
 
 
-QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2)
+QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2, courses=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +111,7 @@ def learn_agents(
         folder: gets a walk of each run and the history; searches are saved below it and go on from there.
         effort: which agents, and how much.
         device: where candidates walk; balls are driven on the processor.
-        say: told of every generation.
+        say: called after every generation.
     """
     history: dict[str, list[LearnGeneration]] = {}
     left = list(effort.agents)
@@ -217,16 +219,60 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
     agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
     draw_figures(out, history)
-    speeds, others = _speed_claims(agents), _order_claims(agents, history)
+    mixed = _mixed_sets(out, walks, effort, settings, say)
+    speeds, others = _speed_claims(agents), [*_order_claims(agents, history), *_mixing_claims(mixed)]
     return {
         "experiment": "walk-learning",
         "agents": agents,
         "runs": measured,
         "tests": _tests(agents),
+        "mixed_sets": mixed,
         "claims": [one.as_json() for one in (*speeds, *others)],
         "goals": [one.as_json() for one in _goals(agents)],
         "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
     }
+
+
+def _mixed_sets(
+    out: Path,
+    walks: Mapping[str, Mapping[int, WalkParameters]],
+    effort: Effort,
+    settings: Settings,
+    say: experiment.Progress,
+) -> list[dict[str, Any]]:
+    """Section 5.2: the share of trajectories with a fall, without and with a sprint set that was learned alone.
+
+    The first set is that of GoToTarget, as in the paper, or of StaticRewards if GoToTarget was not learned.
+    """
+    base = next((name for name in ("GoToTarget", "StaticRewards") if name in walks), None)
+    if base is None or "SprintAlone" not in walks:
+        return []
+    numbers = [number for number in walks[base] if number in walks["SprintAlone"]]
+    jobs = []
+    for number in numbers:
+        alone = replace(walks[base][number], facing="turn")
+        for word, walk in (("alone", alone), ("mixed", replace(alone, sprint=walks["SprintAlone"][number].walk))):
+            decides = {"courses": effort.courses, "walk": asdict(walk)}
+            fall_share = partial(_fall_share, walk, effort.courses)
+            jobs.append(experiment.SeedJob(out / f"{word}-{number}", settings.seed, decides, fall_share))
+    found = [one["share"] for one in experiment.finish_jobs(jobs, settings.threads, say)]
+    pairs = zip(numbers, found[::2], found[1::2], strict=True)
+    return [{"run": number, "base": base, "alone": alone, "mixed": mixed} for number, alone, mixed in pairs]
+
+
+def _fall_share(walk: WalkParameters, courses: int, seed: int) -> dict[str, float]:
+    """The share of the trajectories of goToTarget on which a walk falls."""
+    many = len(read_course("go-to-target").trajectory)
+    return {"share": course_fitness(walk, starts=courses, seed=seed).falls / (courses * many)}
+
+
+def _mixing_claims(mixed: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
+    """That a sprint set which was learned alone makes robots fall."""
+    if not mixed:
+        return []
+    more = experiment.Estimate.of([one["mixed"] - one["alone"] for one in mixed])
+    what = f"share of trajectories with a fall: {mixed[0]['base']} with the set of SprintAlone less without it"
+    return [experiment.Claim(what=what, ours=more, least=0.0)]
 
 
 def _speeds(walk: WalkParameters, starts: int, seed: int) -> dict[str, Any]:
@@ -318,6 +364,17 @@ COMPARED = (
     ("forward_over_sideways", "forward over sideways"),
 )
 """What dynamic weights are said to bring down."""
+PAPER_RATIOS = {
+    name: {
+        "evenness": max(speeds.values()) / min(speeds.values()),
+        "forward_over_sideways": speeds["forward"] / speeds["sideways"],
+    }
+    for name in HOLONOMIC
+    if (speeds := {way: speed for way, speed in AGENTS[name].paper.items() if speed is not None})
+}
+"""The same of the paper's walks, from table 2."""
+SIZE_TOLERANCE, MIN_RATIO_TOLERANCE = 0.25, 0.1
+"""A difference of ratios counts as the paper's within this share of it, or within so much."""
 
 
 def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -348,33 +405,30 @@ def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Cl
 def _order_claims(
     agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]
 ) -> list[experiment.Claim]:
-    """What section 6 says about one agent beside another, with intervals over learning runs."""
+    """What sections 5 and 6 say about one agent beside another, with intervals over learning runs."""
     claims = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
-        for key, what in COMPARED:
+        for key, ratio in COMPARED:
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
-                claims.append(
-                    experiment.Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2)
-                )
-    if {"GoToTarget", "Sprint"} <= set(agents):
-        ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("Sprint", "GoToTarget")]
-        found, _ = _difference(*ahead)
-        claims.append(experiment.Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
+                what = f"{ratio}: StaticRewards less {other}"
+                claims.append(experiment.Claim(what=what, ours=found, least=0.0, digits=2))
+                paper = PAPER_RATIOS["StaticRewards"][key] - PAPER_RATIOS[other][key]
+                tolerance = max(SIZE_TOLERANCE * abs(paper), MIN_RATIO_TOLERANCE)
+                claims.append(experiment.Claim.near(f"{what}, as much as", found, paper, tolerance, digits=2))
+    for first, second in (("Sprint", "GoToTarget"), ("FaceForward", "StaticRewards")):
+        if {first, second} <= set(agents):
+            found, _ = _difference(*(agents[name]["speeds"]["forward"]["values"] for name in (first, second)))
+            what = f"forward: {first} less {second}"
+            claims.append(experiment.Claim(what=what, ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
-        ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
-        found, _ = _difference(*ahead)
-        claims.append(
-            experiment.Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s")
-        )
         last = [
             [one["best"][-1] for name, one in history.items() if name.startswith(LEARNED[agent].walk)]
             for agent in ("FaceForward", "StaticRewards")
         ]
         found, _ = _difference(*last)
-        claims.append(
-            experiment.Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0)
-        )
+        what = "figure 4, last fitness: FaceForward less StaticRewards"
+        claims.append(experiment.Claim(what=what, ours=found, least=0.0))
     return claims
 
 
@@ -464,6 +518,11 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         f"{settings['starts']} starts of each run, seed {settings['seed']}; falls forward, backward, sideways and "
         "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
         *tests,
+        *(
+            f"run {one['run']}: {one['base']} falls on {one['alone']:.0%} of the trajectories, with the sprint set "
+            f"that was learned alone on {one['mixed']:.0%}"
+            for one in answer["mixed_sets"]
+        ),
         *experiment.claim_notes(answer["claims"]),
         *experiment.goal_notes(answer["goals"]),
     )

@@ -579,10 +579,11 @@ def load_rules(name: str | Path) -> Rules:
     return read_named(name, FOLDER, Rules, "rule book")
 
 
-def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
-    """The measures of a field and a ball from `body`; the field needs goals and penalty areas."""
+def pitch_of(field: FieldSettings, ball: BallSettings | None = None) -> Pitch:
+    """The measures of a field, which needs goals and penalty areas, and of a ball, the field's own if left out."""
     if field.goal is None or field.penalty_area is None:
         raise UsageError(f"the field {field.name!r} has no goals or no penalty areas; a match needs both.")
+    ball = ball or load_ball(field.ball)
     return Pitch(
         length=field.length,
         width=field.width,
@@ -599,5 +600,4 @@ def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
 
 def rules_on(book: str, field: str) -> Rules:
     """The rules of a book (a name, or a TOML file) on a field, which needs goals and penalty areas."""
-    ground = load_field(field)
-    return load_rules(book).on(pitch_of(ground, load_ball(ground.ball)))
+    return load_rules(book).on(pitch_of(load_field(field)))

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from nutmeg.recording import Channel
     from nutmeg.view.stage.bodies import Part, Piece
 
-_BLOCK_ROWS = 4000
-"""Rows that are read at once."""
-_INFO_LEVEL = 2
-"""`INFO` of foxglove.Log."""
+_BLOCK_ROWS = 4000  # rows that are read at once
+_INFO_LEVEL = 2  # `INFO` of foxglove.Log
 
 
 class _Scene:

@@ -39,15 +39,11 @@ NEAR_PLANE = 0.02
 """Distance of the nearest thing that is drawn [m]."""
 _HEAD_AMBIENT, _HEAD_DIFFUSE = 0.40, 0.25
 """Light that comes from everywhere and from the camera, where a sky is drawn."""
-_SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50
-"""Light that the sun adds."""
-_SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])
-"""The direction of the sun's light."""
-_SKY_DISTANCE, _SKY_BANDS = 120.0, 20
-"""Distance of the sky [m], and the number of bands of colour in it."""
+_SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50  # light that the sun adds
+_SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])  # the direction of the sun's light
+_SKY_DISTANCE, _SKY_BANDS = 120.0, 20  # distance of the sky [m], and the number of bands of colour in it
 _ZENITH_COLOUR, _HORIZON_COLOUR = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])
-_GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
-"""The colour below the horizon."""
+_GROUND_COLOUR = np.array([0.87, 0.905, 0.93])  # the colour below the horizon
 
 
 class Photographer(SceneRenderer):
@@ -155,8 +151,7 @@ def _add_sun(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
 
 # ---- portraits of robots
 
-_PORTRAIT_FOV = math.radians(24.0)
-"""Vertical field of view: a portrait lens."""
+_PORTRAIT_FOV = math.radians(24.0)  # vertical field of view: a portrait lens
 
 
 def portrait(

@@ -47,15 +47,11 @@ _LEGEND = {
     _INERTIAS: ("#3aa655", "boxes with the inertia of each body"),
 }
 """Colour and meaning of each layer."""
-_TRAIL_TIME = 5.0
-"""Length of a trail, seconds."""
+_TRAIL_TIME = 5.0  # length of a trail, seconds
 _MAX_TRAIL_POINTS = 100
-_WEIGHT_LENGTH = 0.4
-"""Length of the arrow of a force that carries a robot's weight, metres."""
-_AXIS_LENGTH = 0.16
-"""Length of the drawn axis of a joint, metres."""
-_ABOVE_GROUND = 0.01
-"""Height of what lies on the ground, metres."""
+_WEIGHT_LENGTH = 0.4  # length of the arrow of a force that carries a robot's weight, metres
+_AXIS_LENGTH = 0.16  # length of the drawn axis of a joint, metres
+_ABOVE_GROUND = 0.01  # height of what lies on the ground, metres
 
 
 class _ContactForce(NamedTuple):

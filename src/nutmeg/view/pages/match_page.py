@@ -30,7 +30,7 @@ from nutmeg.model.field import load_field
 from nutmeg.view.html import render
 from nutmeg.view.match_sight import BehaviourSight, sight_in_words, sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
-from nutmeg.view.pages.furniture import board_state, match_events
+from nutmeg.view.pages.overlay import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
@@ -47,18 +47,14 @@ if TYPE_CHECKING:
 
 # ---- what the chosen player observes and believes
 
-_CONE_REACH = 6.0
-"""Length of the drawn view cone, metres; the league's has no end."""
+_CONE_REACH = 6.0  # length of the drawn view cone, metres; the league's has no end
 _CONE_COLOUR, _EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
 BALL_COLOUR, _MEMORY_COLOUR, _ERROR_COLOUR, _RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
-_ABOVE_GRASS = 0.012
-"""Height of what lies on the grass, metres: it must not flicker with the lines of the pitch."""
-_GHOST_HEIGHT, _GHOST_RADIUS = 0.5, 0.13
-"""Size of the ghost of the player, metres."""
+_ABOVE_GRASS = 0.012  # height of what lies on the grass, metres: it must not flicker with the lines of the pitch
+_GHOST_HEIGHT, _GHOST_RADIUS = 0.5, 0.13  # size of the ghost of the player, metres
 _GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
 """Radii of the believed ball and of the others' discs, metres: on the league's pitch, and on a small one."""
-_RING_SEGMENTS = 32
-"""Pieces of a ring."""
+_RING_SEGMENTS = 32  # pieces of a ring
 
 
 def ghosts(
@@ -143,16 +139,13 @@ def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-_FRESH_BALL_AGE = 1.0
-"""A ball that was not observed for this time is drawn as a memory, seconds."""
+_FRESH_BALL_AGE = 1.0  # a ball that was not observed for this time is drawn as a memory, seconds
 _RING_DEVIATIONS, _MAX_RING_RADIUS = 2.0, 1.5
 """Rings are drawn at so many standard deviations, and at most so wide, metres."""
 _SEEN_ROBOT_SPREAD, _ROBOT_DRIFT_SPEED = 0.1, 0.3
 """Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
-_LOST_SPREAD = 3.0
-"""A player that is less sure than this of its own place does not know it yet, metres."""
-_NEVER_SEEN_AGE = 90.0
-"""A ball that was not observed for this time counts as not observed at all, seconds."""
+_LOST_SPREAD = 3.0  # a player that is less sure than this of its own place does not know it yet, metres
+_NEVER_SEEN_AGE = 90.0  # a ball that was not observed for this time counts as not observed at all, seconds
 
 
 class BeliefOverlay:
@@ -366,10 +359,8 @@ def _knows_ball(own: Mapping[str, float]) -> bool:
 
 # ---- the page
 
-_PICTURE_PERIOD = 0.25
-"""Seconds between two pictures."""
-_JPEG_QUALITY = 85
-"""Quality of the JPEG files that browsers get, percent."""
+_PICTURE_PERIOD = 0.25  # seconds between two pictures
+_JPEG_QUALITY = 85  # quality of the JPEG files that browsers get, percent
 _CAMERA_LABELS = ("Upper camera", "Lower camera")
 
 
@@ -413,10 +404,8 @@ class _CameraPanel:
             handle.visible = on
 
 
-_BELIEF_PERIOD = 0.1
-"""Seconds between two updates of the chosen player's beliefs."""
-MEASURED_OVER = 2.0
-"""The speed of a running match is measured over this time, seconds."""
+_BELIEF_PERIOD = 0.1  # seconds between two updates of the chosen player's beliefs
+MEASURED_OVER = 2.0  # the speed of a running match is measured over this time, seconds
 _REPORT_NAME = "report.html"
 _MAX_NAMED_PLAYERS = 5
 """Up to this number of players a side have the name of their team above them; of more only the number is shown."""
@@ -431,7 +420,7 @@ class MatchPage(Page):
         film = self._film
         self._story = MatchStory(film.recording)
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
-        self._overlay: BeliefOverlay | None = None
+        self._beliefs: BeliefOverlay | None = None
         self._cameras_panel: _CameraPanel | None = None
         self._believed_at = 0.0
         self._teams = ("", "")
@@ -443,7 +432,7 @@ class MatchPage(Page):
         landmarks = np.array(list(field.landmarks().values()))
         with self._client.gui.add_folder("Player", order=12):
             super()._add_picker()
-            self._overlay = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
+            self._beliefs = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
             if self._sight is not None:
                 self._cameras_panel = _CameraPanel(self._client, self._sight)
 
@@ -451,12 +440,12 @@ class MatchPage(Page):
         """Let time pass, show that moment, and what the chosen player believes then."""
         super().refresh(seconds)
         now = time.monotonic()
-        if self._overlay is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
+        if self._beliefs is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
             return
         self._believed_at = now
         row, robot = self._film.row_at(self._playback.time), self.spectator.robot
-        self._overlay.choose(robot)
-        self._overlay.refresh(row, self._playback.time)
+        self._beliefs.choose(robot)
+        self._beliefs.refresh(row, self._playback.time)
         if self._cameras_panel is not None:
             self._cameras_panel.refresh(robot, row)
 
@@ -532,7 +521,7 @@ class MatchPage(Page):
     def _list_events(self) -> None:
         if len(self._story.events) != self._listed:
             self._listed = len(self._story.events)
-            self._furniture.list_events(match_events(self._story, self._film.start))
+            self._overlay.list_events(match_events(self._story, self._film.start))
 
     def _title(self) -> str:
         return f"{self._story.teams[0]} : {self._story.teams[1]} · Nutmeg"

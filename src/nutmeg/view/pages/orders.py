@@ -39,12 +39,9 @@ _ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke", 
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
 `set` changes to another set of parameters, `pace` sets the speed of simulated time, `step` lets a paused simulation do
 one cycle, `poke` touches a sensor, `joint` moves one joint, `pose` all joints, `push` pushes a robot."""
-MAX_LINE_LENGTH = 1000
-"""Characters of a line; longer ones are refused."""
-MAX_WAITING_ORDERS = 64
-"""Orders, and reasons, that wait at most; older ones are dropped."""
-_MAX_THING_LENGTH = 100
-"""Characters of the name of a sensor, joint or pose."""
+MAX_LINE_LENGTH = 1000  # characters of a line; longer ones are refused
+MAX_WAITING_ORDERS = 64  # orders, and reasons, that wait at most; older ones are dropped
+_MAX_THING_LENGTH = 100  # characters of the name of a sensor, joint or pose
 _MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and `joint` [rad], of `pace` [s per s] and
 of `push` [N]."""

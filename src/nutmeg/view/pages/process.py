@@ -8,9 +8,9 @@ Neither slows the simulation.
 
 It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
 
-    with AftermathProcess(Path("match.nutmeg"), replay=Path("match.html")) as aftermath:
+    with MatchPagesProcess(Path("match.nutmeg"), replay=Path("match.html")) as process:
         ...                                   # play, and finish the recording
-        for page, size in aftermath.pages():
+        for page, size in process.pages():
             print(page)
 """
 
@@ -156,7 +156,7 @@ def _end(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-class AftermathProcess(Closing):
+class MatchPagesProcess(Closing):
     """A process that writes replay and report of a match while it is played.
 
     It ends with the `with` block at the latest. It has a session of its own, so that signals to the group of the match

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 # ---- driving
 
-PAD_PREFIX = "nutmeg-drive "
-"""The beginning of the text in the hidden field."""
+PAD_PREFIX = "nutmeg-drive "  # the beginning of the text in the hidden field
 _PAD_BUTTONS = (
     ("ccw", "↺", "Q", "Turn left"),
     ("ahead", "▲", "W", "Ahead"),
@@ -113,14 +112,11 @@ def _table(text: str) -> dict[str, Any]:
     return table
 
 
-MEASURED_OVER = 1.0
-"""Seconds over which speeds are measured."""
-SLIDER_PAUSE = 0.8
-"""A slider that was moved by hand is left alone for this time, seconds."""
+MEASURED_OVER = 1.0  # seconds over which speeds are measured
+SLIDER_PAUSE = 0.8  # a slider that was moved by hand is left alone for this time, seconds
 _PLACING_EVENTS = ("restart", "wrap")
 """Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
-_KEY_SHARE = 70
-"""Share of the top speed at which keys drive at first, percent."""
+_KEY_SHARE = 70  # share of the top speed at which keys drive at first, percent
 
 
 class Pilot:
@@ -241,10 +237,8 @@ _PUSHES = {
     "up": (0.0, 0.0, 1.0),
 }
 """Directions of pushes in the frame of the world."""
-_FREE_TURN = math.pi
-"""A joint without limits gets a slider from minus to plus this angle [rad]."""
-_MAX_SHOWN_VALUES = 6
-"""Of a sensor with more numbers only these are listed; all can be plotted."""
+_FREE_TURN = math.pi  # a joint without limits gets a slider from minus to plus this angle [rad]
+_MAX_SHOWN_VALUES = 6  # of a sensor with more numbers only these are listed; all can be plotted
 
 
 class Workbench:

@@ -43,10 +43,8 @@ _FRAME_PERIOD = 1 / 32
 """Seconds between two frames sent to the browser: there are to be 30 a second, with something to spare."""
 _REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
-_MAX_FIRST_PLOTS = 6
-"""Channels of a recording without a scene that are plotted from the start."""
-_WAIT_PERIOD = 0.02
-"""Seconds between two looks whether a recording has begun."""
+_MAX_FIRST_PLOTS = 6  # channels of a recording without a scene that are plotted from the start
+_WAIT_PERIOD = 0.02  # seconds between two looks whether a recording has begun
 
 
 @dataclass(frozen=True, kw_only=True)

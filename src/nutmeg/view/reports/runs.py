@@ -53,10 +53,8 @@ if TYPE_CHECKING:
 
 # ---- the curves and the page of one run
 
-SEARCHED = "lowest value so far"
-"""The curve of a search, which minimises: a fitness counts negative."""
-_REAL_FITNESS = "best in reality"
-"""The curve of a `nutmeg btr`: the fitness of the best trial of each iteration."""
+SEARCHED = "lowest value so far"  # the curve of a search, which minimises: a fitness counts negative
+_REAL_FITNESS = "best in reality"  # the curve of a `nutmeg btr`: the fitness of the best trial of each iteration
 
 
 def read_curves(folder: Path) -> dict[str, tuple[Floats, Floats]]:
@@ -167,8 +165,7 @@ def progress_report(about: Progress, curves: Curves) -> Report:
 # ---- all runs of a folder
 
 _MATCH_RECORDING = "match.nutmeg"
-_PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")
-"""Files of a run that one wants to open."""
+_PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")  # files of a run that one wants to open
 _KEY_NUMBERS = (
     "result",
     "clock",

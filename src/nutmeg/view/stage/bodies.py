@@ -43,14 +43,10 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-_SEGMENTS = 24
-"""Pieces around a round thing."""
-PLANE_REACH = 30.0
-"""Half-size of an endless plane, metres."""
-PLANE_THICKNESS = 0.02
-"""Thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them."""
-_DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
-"""The colour of a geom that sets none."""
+_SEGMENTS = 24  # pieces around a round thing
+PLANE_REACH = 30.0  # half-size of an endless plane, metres
+PLANE_THICKNESS = 0.02  # thickness of a drawn plane, metres; thin things shimmer where other geoms lie on them
+_DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that sets none
 _FLOAT, _UINT32, _UINT16 = 5126, 5125, 5123  # glTF component types
 _CORNERS, _INDICES = 34962, 34963  # glTF buffer targets
 
@@ -368,16 +364,11 @@ class _Buffer:
 
 # ---- pieces of a model
 
-_HIDDEN_GROUP = 3
-"""Geoms of this group and above are for collisions only."""
-_PAINT_THICKNESS = 0.012
-"""A geom that stands still, collides with nothing and is at most this high is paint, metres."""
-_GHOST_COLOUR = (150, 90, 220)
-"""Colour (sRGB) of a robot of another recording that is drawn beside this one."""
-_TINT_OPACITY = 0.4
-"""Opacity of ghosts and of shapes that are drawn over robots."""
-_PAINT_LIFT = 0.002
-"""How far paint is lifted, metres."""
+_HIDDEN_GROUP = 3  # geoms of this group and above are for collisions only
+_PAINT_THICKNESS = 0.012  # a geom that stands still, collides with nothing and is at most this high is paint, metres
+_GHOST_COLOUR = (150, 90, 220)  # colour (sRGB) of a robot of another recording that is drawn beside this one
+_TINT_OPACITY = 0.4  # opacity of ghosts and of shapes that are drawn over robots
+_PAINT_LIFT = 0.002  # how far paint is lifted, metres
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,30 +22,22 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-_BROADCAST_FOV = math.radians(32.0)
-"""Vertical field of view of the broadcast camera: a long lens, little distortion."""
-_MAX_FITTED_FOV = math.radians(110.0)
-"""The widest angle of a high picture."""
-_FREE_FOV = math.radians(45.0)
-"""Vertical field of view of the other cameras outside robots."""
+_BROADCAST_FOV = math.radians(32.0)  # vertical field of view of the broadcast camera: a long lens, little distortion
+_MAX_FITTED_FOV = math.radians(110.0)  # the widest angle of a high picture
+_FREE_FOV = math.radians(45.0)  # vertical field of view of the other cameras outside robots
 _BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-_STAND_FOLLOWS = 0.6
-"""The television camera moves along the pitch by this share of the ball's way."""
+_STAND_FOLLOWS = 0.6  # the television camera moves along the pitch by this share of the ball's way
 _STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 """Its distance from the touchline and its height, metres."""
-_FOLLOWED_SIZE = 0.6
-"""The size of a robot, metres, that a camera two metres away shows well."""
-_STAND_PICTURE_HEIGHT = 5.5
-"""It zooms so that the picture has at least this height at the ball, metres."""
+_FOLLOWED_SIZE = 0.6  # the size of a robot, metres, that a camera two metres away shows well
+_STAND_PICTURE_HEIGHT = 5.5  # it zooms so that the picture has at least this height at the ball, metres
 _STAND_BESIDE_BALL, _STAND_BEHIND_GOAL = 3.0, 1.0
 """How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
 _STAND_MIDDLE = 0.35
 """Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
-_STAND_HEADROOM = 1.15
-"""Its picture is so much higher than what has to be seen."""
-_STAND_ASPECT = 16 / 9
-"""The width through the height of a picture in which ball and goal are both seen."""
+_STAND_HEADROOM = 1.15  # its picture is so much higher than what has to be seen
+_STAND_ASPECT = 16 / 9  # the width through the height of a picture in which ball and goal are both seen
 
 
 @dataclass(frozen=True, kw_only=True)

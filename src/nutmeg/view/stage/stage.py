@@ -33,14 +33,11 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-_POSE_GRAIN = 2.0**-14
-"""Poses are sent in multiples of this, metres or quaternion components."""
-LABEL_HEIGHT = 0.18
-"""Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
+_POSE_GRAIN = 2.0**-14  # poses are sent in multiples of this, metres or quaternion components
+LABEL_HEIGHT = 0.18  # height of a label above the highest joint of its robot, metres: clear of a Nao's head
 _GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
-_WALKABLE_WIDTH = 4.0
-"""A floor this wide is one to walk on, metres."""
+_WALKABLE_WIDTH = 4.0  # a floor this wide is one to walk on, metres
 _SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 from nutmeg.base.settings import Bounded, Bounds, above, at_least, check_bounds, names_in, read_named
+from nutmeg.model.sensors import CameraSettings
 
 FOLDER = Path(__file__).parent / "data" / "eyes"
 
@@ -229,6 +230,8 @@ class EyesSettings:
     """How messages between team-mates get lost."""
     tracker: TrackerSettings
     """How beliefs are made."""
+    lens: CameraSettings | None = None
+    """Lens and image sensor of both cameras, for their pictures; without them a camera is a perfect pinhole."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 

@@ -1,8 +1,8 @@
 """What lies over the picture of a page: score board, list of events, time bar; and what a user does there.
 
-    furniture = Furniture(client, heard)                    # heard(what, value): see `Furniture`
-    furniture.list_events([shown_event(event, ...), ...])
-    furniture.show({"t": 12.5, ...})                        # a few times a second
+    overlay = Overlay(client, heard)                    # heard(what, value): see `Overlay`
+    overlay.list_events([shown_event(event, ...), ...])
+    overlay.show({"t": 12.5, ...})                        # a few times a second
     table = match_table(story, start, end)                  # for a replay without a server: the same board and list
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
@@ -33,15 +33,11 @@ if TYPE_CHECKING:
 
     from nutmeg.view.match_story import MatchStory
 
-_CAPTION_TIME = 4.0
-"""An event is shown under the picture for this time, seconds."""
-ROWS_PER_READ = 20000
-"""Rows of the state of the game that are read at once."""
-MESSAGE_PREFIX = "nutmeg-page "
-"""The beginning of the text in the hidden field."""
+_CAPTION_TIME = 4.0  # an event is shown under the picture for this time, seconds
+ROWS_PER_READ = 20000  # rows of the state of the game that are read at once
+MESSAGE_PREFIX = "nutmeg-page "  # the beginning of the text in the hidden field
 MAX_MESSAGE_LENGTH = 4000
-MAX_LISTED_EVENTS = 1000
-"""Of more events only the last ones are listed: browsers become slow."""
+MAX_LISTED_EVENTS = 1000  # of more events only the last ones are listed: browsers become slow
 _EVENT_GROUPS = {
     "goal": "goals",
     "no_goal": "goals",
@@ -55,11 +51,10 @@ _EVENT_GROUPS = {
 """The filter to which each kind of event of a match belongs."""
 _EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
 """A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
-_EVENT_LEAD = 2.0
-"""The same for all other events."""
+_EVENT_LEAD = 2.0  # the same for all other events
 
 
-class Furniture:
+class Overlay:
     """The state of the script in one browser, and the messages that come from it.
 
     Args:
