@@ -96,10 +96,6 @@ class ReportedRobot:
     """One robot of which only what it reports is known, such as one on the network; it is its own `Bodies`.
 
     Whoever hears of it writes into `qpos`, `gyro` and `felt`.
-
-    Args:
-        robot: a robot that comes with Nutmeg.
-        kind: its type.
     """
 
     count = 1

@@ -108,18 +108,13 @@ RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
 
 
 class PowerSupply:
-    """The battery and the firmware settings of one robot with servos.
-
-    Args:
-        worlds: where the robot is.
-        robot: its name in the scene.
-    """
+    """The battery and the firmware settings of one robot with servos."""
 
     def __init__(self, worlds: Worlds, robot: str) -> None:
         table = worlds.robot(robot).table
         each = [_power_numbers(actuation, table) for actuation in worlds.actuations(robot)]
         model = worlds.scene.model
-        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        motors = table.actuators(model)
         dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in motors]
         self._motors, self._dofs = slice_or_list(motors), slice_or_list(dofs)
         self._open, self._inside = (np.array([getattr(n, k) for n in each]) for k in ("voltage", "resistance"))
@@ -232,6 +227,13 @@ def changes_with_load(actuation: Actuation | None) -> bool:
     return sags or any(servo.needs_supply for servo in actuation.servo.values())
 
 
+def servos_of(actuation: Actuation, table: RobotTable) -> tuple[Servo, ...]:
+    """The servo of each motor, in the order of commands."""
+    names = "joint", table.name
+    groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, *names)}
+    return tuple(groups[motor] for motor in table.motors)
+
+
 def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     """The battery and the servos of one world; an error if it has no servos with a power supply."""
     robot = table.name
@@ -239,9 +241,7 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
         raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
     if actuation.printed:
         raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
-    groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, "joint", robot)}
-    battery = actuation.battery
-    return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
+    return _Numbers(actuation.battery.voltage, actuation.battery.resistance, servos_of(actuation, table))
 
 
 def servo_currents(worlds: Worlds, robot: str) -> Floats:
@@ -271,7 +271,7 @@ class MotorFeed:
     def __init__(self, worlds: Worlds, robot: str, *, releases: bool, supplied: bool = False) -> None:
         table = worlds.robot(robot).table
         model = worlds.scene.model
-        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        motors = table.actuators(model)
         self._motors = slice_or_list(motors)
         self.every_cycle = supplied or any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors depend on their load, so that `sample` must be called in every control cycle."""

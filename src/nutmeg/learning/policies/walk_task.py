@@ -152,8 +152,8 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
     """The gait and the commands that a robot learns with if nothing else is said.
 
     Robots that are commanded angles walk as pendulums of their legs' length h do: a stride takes 0.82 s sqrt(h / 1 m),
-    and the highest speed is 0.6 sqrt(g h): the fastest walk of robots that were asked for half of it, at most, stayed a
-    fifth slower. The clock draws two legs up by little
+    and the highest speed is 0.6 sqrt(g h): robots follow the highest velocities worst, and a T1 that was asked for 0.5
+    sqrt(g h) stayed a quarter below that. The clock draws two legs up by little
     (0.07 h): with 0.1 h a T1 whose network does nothing falls within a second, because nothing shifts its weight to the
     other foot. Four legs stand on two of them for a moment, and soft drives need more (0.15 h) to lift a foot at all.
     Feet are to rise by 0.08 h, and earn more than a Nao's: robots that keep them on the ground never learn to walk.

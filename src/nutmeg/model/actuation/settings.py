@@ -226,9 +226,7 @@ def share_motors(spec: mujoco.MjSpec, robot: RobotSettings) -> None:
             if name not in joints:
                 raise UnknownNameError("joint", name, joints, where=f"shared joints of {robot.name}")
         pair = spec.add_equality(
-            name=f"{shared.leader}={shared.follower}",
-            type=mujoco.mjtEq.mjEQ_JOINT,
-            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            name=f"{shared.leader}={shared.follower}", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT
         )
         pair.name1, pair.name2 = shared.follower, shared.leader
         pair.data[:5] = [0.0, shared.ratio, 0.0, 0.0, 0.0]
