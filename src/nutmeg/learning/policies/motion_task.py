@@ -27,7 +27,7 @@ from nutmeg.base.arrays import Floats, Floats32
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
-from nutmeg.learning.policies.task import Episode, Rewards, RobotTask
+from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, TaskDesign
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror
 from nutmeg.motion.correction import Correction
@@ -188,15 +188,8 @@ class MotionTask(RobotTask):
         scene = assemble(SceneSettings(field="floor", ball=self.ball, robots=(placement,), visuals=False))
         self.correction = Correction(weights={scene.robot(ROBOT_NAME).kind: "weights.npz"})
         """How far the network corrects them."""
-        super().__init__(
-            scene,
-            count,
-            threads=threads,
-            gait=self.correction.gait,
-            rewards=rewards or MotionRewards(),
-            truth=TRUTH_MIRROR,
-            legs=frozenset(),
-        )
+        design = TaskDesign(self.correction.gait, rewards or MotionRewards(), TRUTH_MIRROR)
+        super().__init__(scene, count, design, threads=threads)
         self.motions = self._shipped()
         """The motions that are corrected."""
         self._plans = self._planned()
