@@ -247,6 +247,9 @@ class Limbs:
         self._play(legs)
         skills.wanted[0] = self._wish(legs)
         skills.sample(percept.time)
+        # A walk that begins takes the upward direction from here: what was measured when the robot was last put
+        # somewhere, perhaps lying, makes it fall at its first steps.
+        self._body.up[:] = skills.senses.up
         self.odometry = self._moved()
         speeds = np.zeros(self._toes.stop)
         told = self._body.command[0]

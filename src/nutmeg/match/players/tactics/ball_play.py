@@ -28,6 +28,7 @@ from nutmeg.match.players.tactics.walking import (
     is_known,
     length,
     stand,
+    stopping_distance,
     walk,
     walk_to,
     without_bumping,
@@ -366,8 +367,11 @@ KICK_PACE, RESTART_PACE = 0.5, 0.3
 the ball puts it into play, and the kick is then a second touch, which the rules forbid."""
 MAX_KICK_TURN = 1.2
 """How fast a player turns before the ball."""
-BACK_OFF_DISTANCE = 0.06
-"""Who is beside the ball or looks elsewhere keeps so much farther from it, so that no step touches it."""
+BACK_OFF_DISTANCE, RESTART_BACK_OFF_DISTANCE = 0.06, 0.14
+"""Who is beside the ball or looks elsewhere keeps so much farther from it, so that no step touches it; in play, and
+before a restart, where a touch counts."""
+RESTART_FARTHER = 0.03
+"""The ball of a restart is kicked from so much farther away: the feet of who walks up to it swing ahead of it."""
 STRONG_KICK = 0.75
 """Kicks that ask for less strength than this are short ones."""
 REACH_MARGIN = 0.3
@@ -455,7 +459,8 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
     # How far the walk still comes until it has stopped.
     way = math.copysign(body.stop_linear + body.stop_quadratic * abs(memory.ahead), memory.ahead) * abs(memory.ahead)
-    off_ahead = ahead - way - kick.place[0] + kick.nearer
+    nearer = kick.nearer - (0.0 if game.phase == Phase.PLAY else RESTART_FARTHER)
+    off_ahead = ahead - way - kick.place[0] + nearer
     off_left = left - body.stop_aside * memory.left - memory.foot * kick.place[1]
     placed = abs(off_ahead) < kick.slack[0] and abs(off_left) < kick.slack[1]
     slow = length(belief.ball_vx, belief.ball_vy) < body.kick_ball_speed
@@ -464,10 +469,14 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.stopped_at, memory.strength = game.time, strength
         return hold(player)
     turn = clip(TURN_GAIN * turned, -MAX_KICK_TURN, MAX_KICK_TURN)
-    back = 0.0 if abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4 else BACK_OFF_DISTANCE
+    if game.phase == Phase.PLAY:
+        lined_up = abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4
+        back, pace = 0.0 if lined_up else BACK_OFF_DISTANCE, KICK_PACE
+    else:  # the last steps to the ball of a restart go straight ahead
+        lined_up = abs(off_left) < 1.5 * kick.slack[1] and abs(turned) < 2 * EXACT_ANGLE
+        back, pace = 0.0 if lined_up else RESTART_BACK_OFF_DISTANCE, RESTART_PACE
     off_ahead, off_left = beyond(off_ahead, 0.5 * kick.slack[0]), beyond(off_left, 0.5 * kick.slack[1])
     order.gait, order.intent = Gait.POSITIONING, Intent.GET_READY
-    pace = KICK_PACE if game.phase == Phase.PLAY else RESTART_PACE
     walk(
         player,
         clip(body.ahead_gain * (off_ahead - back), -pace * body.ask[1], pace * body.ask[0]),
@@ -536,6 +545,8 @@ LOOSE_DRIVE_DISTANCE = 6.0
 league's pitch; nearer to it, ..."""
 MIN_LOOSENESS = 0.4
 """... the angle is less, down to this share."""
+RESTART_ALIGNED_SHARE = 0.5
+"""Share of the aligned angles within which a player goes to the ball of a restart: from there it goes straight."""
 CIRCLING_STEP = 0.7
 """How far ahead on the circle the next place lies."""
 MEETING_TIME = 4.0
@@ -592,7 +603,9 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
     within = traits.still_aligned_angle if memory.dribbling else traits.aligned_angle
-    if not aim.kicks:
+    if game.phase != Phase.PLAY:
+        within *= RESTART_ALIGNED_SHARE
+    elif not aim.kicks:
         within *= _looseness(player)
     memory.dribbling = abs(missing) < within
     if not memory.dribbling:
@@ -636,9 +649,14 @@ def _rolls_out(player: PlayerContext) -> bool:
 
 @inlined
 def slow_distance(player: PlayerContext) -> float:
-    """From where on a player slows down on its way to the ball: late if the ball is in play."""
+    """From where on a player slows down on its way to the ball: late if the ball is in play.
+
+    To the ball of a restart it goes as if it could not stop in time: a touch would take it.
+    """
     traits = player.traits
-    return traits.slow_at_ball if player.game.phase == Phase.PLAY else traits.slow_distance
+    if player.game.phase == Phase.PLAY:
+        return traits.slow_at_ball
+    return max(traits.slow_distance, 2.0 * stopping_distance(player))
 
 
 @inlined
@@ -659,7 +677,8 @@ def approach(player: PlayerContext, aim: float) -> None:
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
     around = abs(wrap_angle(aim - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
-    behind = traits.circling_distance if around else traits.behind_ball_distance
+    near = player.game.phase == Phase.PLAY and not around
+    behind = traits.behind_ball_distance if near else traits.circling_distance
     manner = Manner(
         rest=False,
         face_within=0.3,
@@ -687,7 +706,8 @@ def circle(player: PlayerContext, here: float, missing: float) -> None:
     belief, traits = player.belief, player.traits
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
-    nearly = abs(missing) < 2 * traits.aligned_angle
+    # A foot that brushes the ball of a restart has taken it: the way around that goes outside of all steps.
+    nearly = abs(missing) < 2 * traits.aligned_angle and player.game.phase == Phase.PLAY
     radius = traits.behind_ball_distance if nearly else traits.circling_distance
     manner = Manner(
         rest=False,

@@ -79,6 +79,10 @@ class Strategy:
     """A kick for which the player is not ready after so long is given up for as long, s."""
     duel_room: float = 0.64
     """Share of `room` that is kept from others near the ball."""
+    brake_time: float = 0.0
+    """How long before it would touch somebody a player slows down, s; 0 for never."""
+    contact_speed: float = 0.2
+    """How fast such a player walks into an opponent all the same, m/s: between both lies the ball."""
     wide_cost: float = 1.0
     """What a metre beside the goal counts, beside a metre before it (with `aims` 3)."""
     kick_delay: float = 0.0
@@ -133,6 +137,7 @@ STRATEGIES = {
         stands_off=False,
         asks_for_pass=False,
         duel_room=0.3,
+        brake_time=0.7,
         lost_ball_cost=1.0,
         sooner_worth=0.4,
     ),
