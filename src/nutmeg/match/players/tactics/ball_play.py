@@ -17,7 +17,13 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.match.players.tactics.formation import IS_GOAL_KICK, RECEIVER_NUMBER, ball_after
+from nutmeg.match.players.tactics.formation import (
+    IS_GOAL_KICK,
+    RECEIVER_NUMBER,
+    ball_after,
+    rolling_time,
+    speed_for,
+)
 from nutmeg.match.players.tactics.records import Gait, Intent, Phase
 from nutmeg.match.players.tactics.walking import (
     ALL_PLAYERS,
@@ -78,10 +84,10 @@ FREE_LINE_WORTH = 3.0
 """What is added for each metre that the nearest opponent is off the line of a shot."""
 MAX_FREE_LINE = 1.0
 """Up to so many metres count."""
-SURE_SHOT_DISTANCE = 2.5
-"""Shots from up to here leave the keeper no time, m on the league's pitch."""
-SHOT_DISTANCE_COST = 6.0
-"""What each metre more costs: from 4 m the keeper saves nearly all."""
+SURE_SHOT_TIME = 1.3
+"""Shots that are in the goal after so long leave the keeper no time, s; with kicks of 3.3 m, that is from 2.5 m."""
+SHOT_TIME_COST = 6.0
+"""What each second more costs: then the keeper saves nearly all."""
 SHOT_WORTH = 7.5
 """What is worth more is a shot, and a good one."""
 OUT_COST = 2.5
@@ -276,8 +282,8 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
     end, side, post, scale = ground.length / 2, ground.width / 2, ground.goal_width / 2, ground.scale
     to_line = (end - bx) / c if c > 1e-3 else math.inf
     if abs(by + to_line * s) < post - POST_MARGIN and to_line < SHOT_REACH_SHARE * reach and to_line <= stopped:
-        far = max(to_line / scale - SURE_SHOT_DISTANCE, 0.0)
-        return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_DISTANCE_COST * far
+        late = max(rolling_time(player, to_line, speed_for(player, reach)) - SURE_SHOT_TIME, 0.0)
+        return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_TIME_COST * late
     far = min(reach, stopped)
     x, y = bx + far * c, by + far * s
     # A ball before the goal is worth more than one at the same distance beside it.
@@ -372,8 +378,9 @@ BACK_OFF_DISTANCE, RESTART_BACK_OFF_DISTANCE = 0.06, 0.14
 before a restart, where a touch counts."""
 RESTART_FARTHER = 0.03
 """The ball of a restart is kicked from so much farther away: the feet of who walks up to it swing ahead of it."""
-STRONG_KICK = 0.75
-"""Kicks that ask for less strength than this are short ones."""
+STRONG_KICK, WEAK_KICK = 0.75, 0.7
+"""Kicks that ask for less strength than the first are short ones; those that a short one is enough for ask for the
+second at most."""
 REACH_MARGIN = 0.3
 """A ball is kicked so much farther than it is wanted, to be sure."""
 MAX_STOP_TIME = 1.5
@@ -451,6 +458,8 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.kick_since, memory.no_kick_until = math.nan, game.time + player.traits.kick_patience
         return False
     strength = clip((aim.reach + REACH_MARGIN) / body.kick.reach, 0.0, 1.0)
+    if aim.reach <= body.short_kick.reach:
+        strength = min(strength, WEAK_KICK)
     kick = body.kick if strength >= STRONG_KICK else body.short_kick
     ahead, left = _seen_after(player, body.swing_time + body.stop_time)
     turned = wrap_angle(aim.direction - belief.heading) if player.traits.aims > AIMS_AWAY else 0.0
@@ -559,6 +568,8 @@ PASS_ANGLE_COST = 0.8
 """Cost of a restart's pass for each radian off the direction of the goal."""
 NO_RECEIVER_COST = 1.6
 """Cost of playing the ball to nobody: passes that cost more are not played."""
+MAX_PASS_SHARE = 1.5
+"""Team-mates farther away than this share of a kick's reach get no pass from a restart: they would have to run far."""
 BLOCKED_COST = 1.5
 """Cost of a pass with an opponent in its way."""
 GOAL_LINE_MARGIN = 0.5
@@ -764,10 +775,12 @@ def _restart_aim(player: PlayerContext) -> Aim:
         if not is_known(belief, k, game.number - 1) or mate.lies:
             continue
         way, angle = length(mate.x - bx, mate.y - by), math.atan2(mate.y - by, mate.x - bx)
-        if not 0.8 < way < 6.0:
+        if not 0.8 < way < MAX_PASS_SHARE * reach:
             continue
         stopped, _ = _in_the_way(player, math.cos(angle), math.sin(angle), way)
-        cost = 0.3 * abs(way - 2.0) + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
+        # The ball should come to rest about where the team-mate stands.
+        off = min(abs(way - reach), abs(way - body.short_kick.reach))
+        cost = 0.3 * off + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
         cost += BLOCKED_COST if stopped < way else 0.0
         if abs(wrap_angle(angle - memory.aim)) < 0.3:
             cost -= SAME_AIM_CREDIT

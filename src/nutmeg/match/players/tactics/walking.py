@@ -49,8 +49,6 @@ CLOSE_ROOM_SHARE = 1.09
 """Nearer to somebody than this share of its room, a player walks towards it only slowly: who runs into others falls."""
 TOUCHING_ROOM_SHARE = 0.55
 """Nearer than this share, it does not walk towards it at all."""
-CONTACT_DISTANCE = 0.4
-"""Robots that are so near to each other touch, m between their torsos."""
 GOAL_LINE_DEPTH = 0.1
 """Who is no farther inside a goal line is behind it, m."""
 GOAL_LINE_RETURN = 0.5
@@ -219,12 +217,17 @@ def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
 def without_bumping(player: PlayerContext, ahead: float, left: float, room: float) -> tuple[float, float]:
     """A velocity less what of it goes towards others who are nearer than about `room`, m.
 
-    A strategy with a `brake_time` keeps as long from touching anybody at its speed, so that it can stop: a walk of 1 m/s
-    needs 0.6 m for that. At `contact_speed` it goes on: the league calls it charging from 0.4 m/s on.
+    A strategy with a `brake_time` keeps so long from touching others at its speed, so that it can stop: a walk of 1 m/s
+    needs 0.6 m for that. At `contact_speed` it goes on: the league calls it charging from 0.4 m/s on. Who goes for the
+    ball and is nearer to it than an opponent does not wait for that one: the ball would be lost, and the foul is not
+    its own.
     """
     belief, traits, own = player.belief, player.traits, player.game.number - 1
+    ball_x, ball_y = belief.ball_x, belief.ball_y
+    mine = length(ball_x - belief.x, ball_y - belief.y) if player.memory.goes else math.inf
     close, touching = CLOSE_ROOM_SHARE * room, TOUCHING_ROOM_SHARE * room
-    brakes_within = max(close, CONTACT_DISTANCE + traits.brake_time * player.ground.body.run)
+    contact = player.ground.body.contact_distance
+    brakes_within = max(close, contact + traits.brake_time * player.ground.body.run)
     c, s = math.cos(belief.heading), math.sin(belief.heading)
     for k in range(ALL_PLAYERS):
         other = belief.others[k]
@@ -237,8 +240,9 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
         x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
         towards = x * ahead + y * left
         allowed = towards * min((gap - touching) / (close - touching), 1.0)
-        if traits.brake_time > 0.0:
-            most = (gap - CONTACT_DISTANCE) / traits.brake_time
+        first = k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y)
+        if traits.brake_time > 0.0 and not first:
+            most = (gap - contact) / traits.brake_time
             allowed = min(allowed, max(most, traits.contact_speed if k >= MAX_PLAYERS else 0.0))
         if towards > max(allowed, 0.0):
             cut = towards - max(allowed, 0.0)
