@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("nutmeg", deadline=None)  # how long an example takes depends on what else the computer does
+from nutmeg.cli import main
+
+# How long an example takes, or making one, depends on what else the computer does.
+settings.register_profile("nutmeg", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nutmeg")
 
 # A shell that runs something in the background lets it ignore SIGINT, and everything started from there does, too:
@@ -39,6 +42,21 @@ def last_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     found = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
     assert isinstance(found, dict)
     return found
+
+
+RunJson = Callable[..., dict[str, Any]]
+"""The type of the fixture `run_json`."""
+
+
+@pytest.fixture
+def run_json(capsys: pytest.CaptureFixture[str]) -> RunJson:
+    """Runs a command that succeeds, with `--json`; returns what it prints."""
+
+    def run(*words: object) -> dict[str, Any]:
+        assert main([*map(str, words), "--json"]) == 0
+        return last_json(capsys)
+
+    return run
 
 
 def resident() -> float:

@@ -20,7 +20,7 @@ from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_b
 from nutmeg.recording import Recording
 from nutmeg.view.terminal import Terminal
 
-from .conftest import last_json
+from .conftest import RunJson, last_json
 
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -140,9 +140,8 @@ def test_a_wrong_call_has_its_exit_code_and_says_what_to_do(
     assert not shown.out.strip()
 
 
-def test_robots_are_listed_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["robots", "--json"]) == 0
-    robots = last_json(capsys)["robots"]
+def test_robots_are_listed_for_scripts(run_json: RunJson) -> None:
+    robots = run_json("robots")["robots"]
     assert [r["name"] for r in robots] == robot_names()
     for robot in robots:
         assert set(robot) == {"name", "mass_kg", "height_m", "joints", "motors", "sensors", "source", "licence"}
@@ -151,18 +150,16 @@ def test_robots_are_listed_for_scripts(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_robots_that_were_listed_before_are_listed_the_same_without_building_them(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_json: RunJson, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert main(["robots", "--json"]) == 0
-    first = last_json(capsys)
+    first = run_json("robots")
     with monkeypatch.context() as broken:
         broken.setattr("nutmeg.model.posing.robot_facts", None)
         assert main(["robots", "--json"]) == 0
     assert last_json(capsys) == first
     (tmp_path / "nutmeg" / "robots.json").write_text("[}")
-    assert main(["robots", "--json"]) == 0
-    assert last_json(capsys) == first
+    assert run_json("robots") == first
 
 
 def test_robots_are_listed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,9 +175,8 @@ def test_the_groups_that_an_identification_can_set_are_shown(capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("name", robot_names())
-def test_one_robot_is_shown_in_full(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["robots", name, "--json"]) == 0
-    found = last_json(capsys)
+def test_one_robot_is_shown_in_full(name: str, run_json: RunJson, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json("robots", name)
     assert found["name"] == name
     assert len([b for b in found["bodies"] if b["joint"]]) == found["joints"]
     assert main(["robots", name]) == 0
@@ -213,19 +209,17 @@ def test_the_doctor_says_what_to_do_about_a_taken_port(capsys: pytest.CaptureFix
     assert f"--port {port + 1}" in check["fix"]
 
 
-def test_a_benchmark_has_the_promised_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--only", "ant x1", "--seconds", "0.05", "--json"]) == 0
-    rows = last_json(capsys)["rows"]
+def test_a_benchmark_has_the_promised_rows(run_json: RunJson) -> None:
+    rows = run_json("bench", "--only", "ant x1", "--seconds", "0.05")["rows"]
     assert rows
     for row in rows:
         assert set(row) == {"name", "value", "unit", "peer", "ratio", "target"}
         assert row["value"] > 0
 
 
-def test_an_exported_file_is_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exported_file_is_a_model(tmp_path: Path, run_json: RunJson) -> None:
     path = tmp_path / "nao.xml"
-    assert main(["export", "nao-v6", "--field", "spl2025", "-o", str(path), "--json"]) == 0
-    found = last_json(capsys)
+    found = run_json("export", "nao-v6", "--field", "spl2025", "-o", path)
     model = mujoco.MjModel.from_xml_path(str(path))
     assert (found["bodies"], found["motors"], found["timestep"]) == (model.nbody - 1, model.nu, model.opt.timestep)
     assert model.key("start").id == 0
@@ -279,10 +273,9 @@ def test_an_identified_body_is_viewed_and_measured(tmp_path: Path, capsys: pytes
     assert dead[0] - dead[1] == pytest.approx(0.012, abs=0.002)
 
 
-def test_the_zoo_runs_and_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_zoo_runs_and_is_recorded(tmp_path: Path, run_json: RunJson) -> None:
     path = tmp_path / "zoo.nutmeg"
-    assert main(["zoo", "--no-view", "--seconds", "0.31", "--record", str(path), "--json"]) == 0
-    found = last_json(capsys)
+    found = run_json("zoo", "--no-view", "--seconds", "0.31", "--record", path)
     assert found["simulated_s"] == pytest.approx(0.32)
     assert found["url"] is None
     recording = Recording.open(path)

@@ -6,7 +6,7 @@ python examples/behaviour/play_here.py passing attacker-keeper 60
 import sys
 from pathlib import Path
 
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import read_decide
 from nutmeg.match.players.tactics.tactician import strategy_decide
@@ -17,8 +17,8 @@ def main(example: str = "chaser", other: str = "attacker-keeper", seconds: str =
     """A match of so many seconds, four against four."""
     decide = read_decide(f"{Path(__file__).parent / example}.py:decide")
     rules = load_rules("spl2011").with_match(players=4, wait_before_kick_off=1.0, automatic_kick_off=True)
-    cameras = bool(getattr(decide, "wants_images", False))
-    game = BehaviourGame(rules, seed=1, left=example, right=other, cameras=cameras)
+    setup = BehaviourSetup(cameras=bool(getattr(decide, "wants_images", False)))
+    game = BehaviourGame(rules, seed=1, setup=setup, left=example, right=other)
     driver = GameLoop(game, game.team(example, decide) | game.team(other, strategy_decide(other)))
     driver.run(round(10 * float(seconds)))
     view = game.view

@@ -70,7 +70,7 @@ COMMANDS = {name: about for group in GROUPS.values() for name, about in group.it
 SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "serve": {
         "spark": ("serve", "Arguments", "a match, in the protocol of the 3D simulation league (SimSpark)"),
-        "mj": ("serve_mj", "Arguments", "a match of Booster T1 and K1 robots, in rcssservermj's protocol"),
+        "mj": ("serve", "MjArguments", "a match of Booster T1 and K1 robots, in rcssservermj's protocol"),
         "lola": ("serve_robots", "LolaArguments", "Nao V6 robots, at LoLA's sockets"),
         "openr": ("serve_robots", "OpenrArguments", "AIBO robots, at OPEN-R's ports"),
         "ros": ("serve_robots", "RosArguments", "any robots, as ROS topics over rosbridge's WebSocket"),
@@ -186,7 +186,7 @@ def _called(name: str, rest: list[str]) -> tuple[Any, Any]:
     """The module of a command, and its options."""
     import tyro
 
-    from nutmeg.commands.help import for_tyro, help_text
+    from nutmeg.commands.options import for_tyro, help_text
 
     file, kind, title, about = MODULES.get(name, name), "Arguments", f"nutmeg {name}", ""
     if name in SUBCOMMANDS:

@@ -74,7 +74,7 @@ def test_a_browser_opens_by_itself_only_where_somebody_sees_it(
 
 def test_the_help_of_learn_tells_the_defaults_that_count() -> None:
     notes, defaults = field_notes(learn.Arguments), LearnSettings()
-    told = {name: getattr(defaults, name) for name in learn.CHANGED if getattr(defaults, name)}
+    told = {name: getattr(defaults, name) for name in notes if getattr(defaults, name, None)}
     assert len(told) > 8
     for name, value in told.items():
         assert str(value) in notes[name], name

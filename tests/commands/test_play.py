@@ -16,6 +16,8 @@ from nutmeg.cli import main
 from nutmeg.commands.play import Arguments, Files, command_of, shown_names, team_names
 from nutmeg.recording import Recording
 
+from ..conftest import RunJson
+
 
 def test_a_team_that_plays_against_itself_has_a_second_name() -> None:
     assert team_names("final", "holonomic") == ("final", "holonomic")
@@ -83,11 +85,10 @@ def test_a_match_that_cannot_be_played_is_refused_before_anything_is_made(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["play", "demo"])
-def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_match_is_played_recorded_and_reported(name: str, tmp_path: Path, run_json: RunJson) -> None:
     out = tmp_path / "match"
     options = ["--left", "final", "--right", "final", "--players", "1", "--seconds", "4", "--fast", "--no-view"]
-    assert main([name, *options, "--output", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    found = run_json(name, *options, "--output", out)
     assert found["teams"] == ["final", "final-2"]
     assert found["simulated_s"] == pytest.approx(4.0)
     assert found["game_time_s"] == pytest.approx(1.0, abs=0.03), "kick-off after three seconds"
@@ -114,16 +115,13 @@ def decide(percept, memory):
 """
 
 
-def test_a_match_of_the_behavioural_world_is_played_recorded_and_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_match_of_the_behavioural_world_is_played_recorded_and_reported(tmp_path: Path, run_json: RunJson) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     out = tmp_path / "match"
     options = ["--world", "behavioural", "--right", f"{tmp_path}/mine.py:decide", "--players", "1", "--seconds", "4"]
     options += ["--record-cameras", "--camera-rate", "0.5", "--camera-format", "mp4"]
     options += ["--fast", "--no-view", "--no-make-replay"]
-    assert main(["play", *options, "--output", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    found = run_json("play", *options, "--output", out)
     assert found["teams"] == ["roles-pass", "mine"]
     assert found["simulated_s"] == pytest.approx(4.0)
     assert found["game_time_s"] == pytest.approx(1.0, abs=0.11), "kick-off after three seconds"
@@ -141,14 +139,11 @@ def test_a_match_of_the_behavioural_world_is_played_recorded_and_reported(
 
 
 @pytest.mark.slow
-def test_a_decide_of_ones_own_plays_in_the_physical_world_as_well(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_decide_of_ones_own_plays_in_the_physical_world_as_well(tmp_path: Path, run_json: RunJson) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     options = ["--left", f"{tmp_path}/mine.py:decide", "--right", "roles", "--players", "1", "--seconds", "1"]
-    options += ["--fast", "--no-view", "--no-make-replay", "--output", str(tmp_path / "match"), "--json"]
-    assert main(["play", *options]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    options += ["--fast", "--no-view", "--no-make-replay", "--output", str(tmp_path / "match")]
+    found = run_json("play", *options)
     assert found["teams"] == ["mine", "roles"]
     kinds = {event["kind"] for event in Recording.open(Path(found["recording"])).events}
     assert "lost_turn" in kinds

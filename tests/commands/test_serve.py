@@ -204,7 +204,7 @@ def test_a_port_in_use_is_named_before_anything_is_built(capsys: pytest.CaptureF
         other.listen()
         port = other.getsockname()[1]
         assert main(["serve", "--agent-port", str(port), "--no-view"]) == 3
-    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use" in capsys.readouterr().err
+    assert f"port {port} on 127.0.0.1 is already in use" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

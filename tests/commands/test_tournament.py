@@ -19,7 +19,7 @@ from nutmeg.recording import Recording
 from nutmeg.view.reports.report import page
 from nutmeg.view.reports.series import SeriesReport, series_page
 
-from ..conftest import last_json, wait_until
+from ..conftest import RunJson, wait_until
 
 CONFIG = """\
 name = "tiny"
@@ -40,18 +40,16 @@ EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "tournament" / "wal
 
 @pytest.mark.slow
 def test_games_are_played_kept_and_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: RunJson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("tiny.toml").write_text(CONFIG)
-    assert main(["tournament", "tiny.toml", "--json"]) == 0
-    first = last_json(capsys)
+    first = run_json("tournament", "tiny.toml")
     assert first["games"] == 1
     assert first["pairs"][0]["home"] == "A"
     folder = Path(first["folder"])
     assert folder == Path("runs/tournament-tiny-0")
-    assert main(["tournament", "tiny.toml", "--games", "2", "--json"]) == 0
-    assert last_json(capsys)["games"] == 2
+    assert run_json("tournament", "tiny.toml", "--games", "2")["games"] == 2
     games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
     assert [game["number"] for game in games] == [0, 1]
     kept = json.loads((folder / "results.json").read_text())
@@ -80,25 +78,24 @@ OWN = "from nutmeg.match.players.request import Request\n\ndef decide(percept, m
 
 
 def test_games_of_the_behavioural_world_are_played_in_batches_and_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: RunJson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("quick.toml").write_text(BEHAVIOURAL)
     Path("mine.py").write_text(OWN)
-    assert main(["tournament", "quick.toml", "--games", "1", "--json"]) == 0
-    first = last_json(capsys)
+    first = run_json("tournament", "quick.toml", "--games", "1")
     assert (first["games"], first["broken"], first["world"]) == (3, 0, "behavioural")
     log = Path(first["folder"]) / "games.jsonl"
     kept = log.read_text()
-    assert main(["tournament", "quick.toml", "--json"]) == 0
-    second = last_json(capsys)
+    second = run_json("tournament", "quick.toml")
     assert second["games"] == 6
     assert log.read_text().startswith(kept), "what was played is not played again"
     assert set(second["ratings"]) == {"roles", "everyone-aims", "mine"}
     assert second["ratings"]["mine"]["low"] < second["ratings"]["mine"]["value"]
     assert "rating (95 %)" in (Path(first["folder"]) / "report.html").read_text()
-    assert main(["tournament", "quick.toml", "--output", "all", "--json"]) == 0
-    assert last_json(capsys)["pairs"] == second["pairs"], "in one go or in two, the same games"
+    assert run_json("tournament", "quick.toml", "--output", "all")["pairs"] == second["pairs"], (
+        "in one go or in two, the same games"
+    )
     Path("mine.py").write_text(OWN + "\n")
     assert main(["tournament", "quick.toml", "--json"]) == 1
     assert "another configuration" in capsys.readouterr().err
@@ -127,18 +124,16 @@ def test_the_example_can_be_read() -> None:
 
 
 def test_a_game_of_a_series_is_played_again_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: RunJson
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(
         'name = "s"\nworld = "behavioural"\ngames = 2\nplayers = 2\nhalf_length = 40.0\nseed = 5\n'
         '[[team]]\ndecide = "roles"\n[[team]]\ndecide = "everyone-chases"\n'
     )
-    assert main(["tournament", "s.toml", "--threads", "1", "--json"]) == 0
-    folder = Path(last_json(capsys)["folder"])
+    folder = Path(run_json("tournament", "s.toml", "--threads", "1")["folder"])
     games = [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
-    assert main(["tournament", "s.toml", "--replay", "roles,everyone-chases,2", "--json"]) == 0
-    again = last_json(capsys)
+    again = run_json("tournament", "s.toml", "--replay", "roles,everyone-chases,2")
     assert again["goals"] == games[1]["goals"]
     falls = [e for e in Recording.open(Path(again["recording"])).events if e["kind"] == "fall"]
     assert len(falls) == sum(games[1]["falls"])

@@ -12,11 +12,12 @@ from nutmeg.experiments.experiment import perform, rank_correlation
 from nutmeg.experiments.naoisis import behaviour_predicts
 from nutmeg.experiments.naoisis.behaviour_predicts import (
     Size,
+    Strengths,
     agreement,
     behavioural,
     ceiling_of,
     series_of,
-    strengths_of,
+    without_each,
 )
 from nutmeg.match.series.series import GameResult
 from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -73,25 +74,45 @@ def test_rank_correlations_are_those_of_the_textbook() -> None:
 
 def test_strengths_come_out_and_like_series_agree() -> None:
     names = {"a": 2.0, "b": 1.0, "c": 0.0, "d": -1.0, "e": -2.0}
-    rng = np.random.default_rng(0)
-    found, errors = strengths_of(list(names), games(names, 40, seed=1), rng)
-    assert found == pytest.approx(list(names.values()), abs=0.2)
-    assert 0.0 < errors.max() < 0.15
-    same = agreement(list(names), games(names, 40, seed=1), games(names, 40, seed=2), rng, goal=0.8)
+
+    def strengths(of: dict[str, float], seed: int) -> Strengths:
+        return Strengths.of(list(names), games(of, 40, seed=seed), "goals", np.random.default_rng(seed))
+
+    one = strengths(names, 1)
+    assert one.found == pytest.approx(list(names.values()), abs=0.2)
+    assert 0.0 < one.errors.max() < 0.15
+    same = agreement(one, strengths(names, 2))
     assert same["spearman"] == pytest.approx(1.0)
     assert same["met"]
     assert same["spearman_interval"][0] > 0.85
-    turned = agreement(
-        list(names), games(names, 40, seed=1), games({n: -s for n, s in names.items()}, 40, seed=2), rng, goal=0.8
-    )
+    turned = agreement(one, strengths({n: -s for n, s in names.items()}, 2))
     assert turned["spearman"] == pytest.approx(-1.0)
     assert not turned["met"]
 
 
+def test_finer_measures_are_compared_like_goals() -> None:
+    better = [
+        GameResult(home=home, away=away, number=0, goals=(0, 0), progress=(0.2 * lead, -0.2 * lead))
+        for home, away, lead in (("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 1.0))
+    ]
+    rng = np.random.default_rng(0)
+    assert Strengths.of("abc", better, "goals", rng).found == pytest.approx([0.0, 0.0, 0.0])
+    assert Strengths.of("abc", better, "progress", rng).found == pytest.approx([0.4, 0.0, -0.4])
+
+
+def test_a_single_strategy_that_decides_the_correlation_is_found() -> None:
+    names = {"bad": -9.0, "a": 0.0, "b": 0.6, "c": 1.2}
+    others = {**names, "a": 1.2, "c": 0.0}  # both worlds agree on the bad one only
+    found = without_each(list(names), games(names, 60, seed=1), games(others, 60, seed=2), "goals")
+    assert found["bad"] < -0.9
+    assert min(value for name, value in found.items() if name != "bad") > -0.6
+
+
 def test_few_games_of_like_teams_agree_with_nothing_not_even_with_themselves() -> None:
     names = dict.fromkeys("abcdef", 0.0)
-    low = ceiling_of(list(names), games(names, 1, seed=1), np.random.default_rng(0))
-    high = ceiling_of(
-        list(names), games({n: float(i) for i, n in enumerate(names)}, 20, seed=1), np.random.default_rng(0)
+    ranked = {n: float(i) for i, n in enumerate(names)}
+    low, high = (
+        ceiling_of(Strengths.of(list(names), games(of, count, seed=1), "goals", np.random.default_rng(0)))
+        for of, count in ((names, 1), (ranked, 20))
     )
     assert low["spearman"] < 0.8 < high["spearman"]

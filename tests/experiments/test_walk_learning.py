@@ -43,17 +43,21 @@ def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("short")
 def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path) -> None:
     folder = tmp_path / "learned"
-    effort = walk_learning.Effort(agents=walk_learning.HOLONOMIC[:2], population=4, runs=2, judged=2, starts=2)
+    agents = (*walk_learning.HOLONOMIC[:2], "SprintAlone")
+    effort = walk_learning.Effort(agents=agents, population=4, runs=2, judged=2, starts=2, courses=1)
     for generations in (1, 2):  # the second call goes on
         walk_learning.learn_agents(folder, dataclasses.replace(effort, generations=generations), "cpu")
     history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
-    assert set(history) == {f"{task}-{run}" for task in ("static-rewards", "dynamic-rewards") for run in (1, 2)}
+    tasks = ("static-rewards", "dynamic-rewards", "sprint-alone")
+    assert set(history) == {f"{task}-{run}" for task in tasks for run in (1, 2)}
     assert all(len(one["best"]) == 2 for one in history.values())
     answer = perform(walk_learning, tmp_path / "out", walk_learning.Settings(walks=folder, effort=effort))
     static = answer["agents"]["StaticRewards"]
     assert (static["runs"], static["generations"], static["evaluations"]) == (2, [2, 2], [8, 8])
     assert len(static["evenness"]) == 2
-    assert [goal["what"][:13] for goal in answer["goals"]] == ["StaticRewards", "DynamicReward"]
+    assert [goal["what"][:13] for goal in answer["goals"]] == ["StaticRewards", "DynamicReward", "SprintAlone: "]
+    assert [one["base"] for one in answer["mixed_sets"]] == ["StaticRewards"] * 2
+    assert all(0.0 <= one["alone"] <= 1.0 and 0.0 <= one["mixed"] <= 1.0 for one in answer["mixed_sets"])
     assert {one["agent"] for one in answer["tests"]} == {"DynamicRewards"}
     assert (tmp_path / "out" / "figure-4.png").stat().st_size > 5000
     assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000

@@ -56,6 +56,21 @@ def test_a_match_that_is_over_begins_anew_with_another_kick_off() -> None:
     assert env.games.goals().tolist() == [[0, 0], [0, 0]]
 
 
+def test_sonar_tells_agents_how_near_the_robot_before_them_is() -> None:
+    env, plain = (BehaviourVectorEnv(1, players=1, half_length=60.0, sonar=sonar) for sonar in (True, False))
+    env.reset(seed=3)
+    assert env.layout.width == plain.layout.width + 2
+    state = env.games.world.state
+    state.pose[0, 0], state.pose[0, 11] = (0.0, 0.0, 0.0), (0.6, 0.2, np.pi)
+    rows, *_ = env.step(np.zeros((1, 2, 4)))
+    left, right = rows[0, 0, env.layout.slices["sonar"]]
+    assert 0.3 < left < 0.75, "the opponent is ahead to the left"
+    assert right == 0.0 or right > left
+    state.pose[0, 11] = 3.0, 0.2, np.pi
+    rows, *_ = env.step(np.zeros((1, 2, 4)))
+    assert rows[0, 0, env.layout.slices["sonar"]].tolist() == [0.0, 0.0]
+
+
 def test_a_wish_walks_and_observations_tell_where_things_are() -> None:
     env = BehaviourVectorEnv(16, players=1, half_length=60.0)
     _, infos = env.reset(seed=3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.request import Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.tactician import strategy_decide
@@ -41,7 +41,7 @@ def new_match(
     longest: float = 20.0,
     cameras: bool = False,
 ) -> GameLoop:
-    game = BehaviourGame(RULES, seed=seed, left=REDS, right=BLUES, record=record, cameras=cameras)
+    game = BehaviourGame(RULES, seed=seed, left=REDS, right=BLUES, record=record, setup=BehaviourSetup(cameras=cameras))
     teams = game.team(REDS, left, players, longest=longest) | game.team(BLUES, right, players, longest=longest)
     driver = GameLoop(game, teams)
     if record is not None:

@@ -43,9 +43,8 @@ def test_a_match_among_others_is_the_one_that_a_single_game_plays(left: str, rig
 
 def test_results_do_not_depend_on_threads_or_on_what_else_is_played() -> None:
     def results(seeds: list[int], threads: int) -> dict[int, object]:
-        games = BehaviourGames(RULES, left="roles", right="everyone-aims", seeds=seeds, threads=threads)
-        poses = {seed: row.tobytes() for seed, row in zip(seeds, games.world.state.pose, strict=True)}
-        found = games.run()
+        games = BehaviourGames(RULES, left="roles", right="everyone-aims", seeds=seeds)
+        found = games.run(threads=threads)
         assert all(result.over for result in found)
         poses = {seed: row.tobytes() for seed, row in zip(seeds, games.world.state.pose, strict=True)}
         return {result.seed: (result, poses[result.seed]) for result in found}

@@ -39,6 +39,12 @@ def swaying(scene: Scene, count: int, rows: int = 40) -> Floats:
     return np.asarray(scene.commands + 0.4 * growing * np.sin(9 * times[None, :, None] + phase))
 
 
+def rolled(worlds: Worlds, values: Floats, *, period: float = PERIOD, **more: object) -> Rollout:
+    """Commands rolled out; what a series of commands does not know is an option of `roll_out`."""
+    options = {name: more.pop(name) for name in ("start", "fallen", "observe") if name in more}
+    return roll_out(worlds, "robot", CommandSeries(values=values, period=period, **more), **options)  # type: ignore[arg-type]
+
+
 def same(one: Rollout, other: Rollout) -> bool:
     return (
         np.array_equal(one.angles, other.angles, equal_nan=True)
@@ -49,7 +55,7 @@ def same(one: Rollout, other: Rollout) -> bool:
 
 def test_a_rollout_is_what_stepping_by_hand_gives(ant: Scene) -> None:
     commands = swaying(ant, 3)
-    found = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD))
+    found = rolled(Worlds(ant, 3), commands)
     worlds = Worlds(ant, 3)
     for row in range(commands.shape[1]):
         assert np.array_equal(found.angles[:, row], worlds.robot("robot").angles)
@@ -64,19 +70,19 @@ def test_a_rollout_is_what_stepping_by_hand_gives(ant: Scene) -> None:
 
 def test_neither_threads_nor_chunks_nor_company_change_a_bit(ant: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = swaying(ant, 5)
-    together = roll_out(Worlds(ant, 5), "robot", CommandSeries(values=commands, period=PERIOD))
-    assert same(together, roll_out(Worlds(ant, 5, threads=2), "robot", CommandSeries(values=commands, period=PERIOD)))
-    alone = roll_out(Worlds(ant, 1), "robot", CommandSeries(values=commands[3], period=PERIOD))
+    together = rolled(Worlds(ant, 5), commands)
+    assert same(together, rolled(Worlds(ant, 5, threads=2), commands))
+    alone = rolled(Worlds(ant, 1), commands[3])
     assert np.array_equal(alone.angles[0], together.angles[3])
     monkeypatch.setattr(rollout, "CHUNK_BYTES", 1.0)
-    assert same(together, roll_out(Worlds(ant, 5), "robot", CommandSeries(values=commands, period=PERIOD)))
+    assert same(together, rolled(Worlds(ant, 5), commands))
     assert not np.array_equal(together.angles[0], together.angles[1])
 
 
 def test_worlds_end_after_their_own_rows(ant: Scene) -> None:
     commands = swaying(ant, 3)
-    whole = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD))
-    short = roll_out(Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD, rows=[40, 7, 1]))
+    whole = rolled(Worlds(ant, 3), commands)
+    short = rolled(Worlds(ant, 3), commands, rows=[40, 7, 1])
     assert short.frames.tolist() == [40, 7, 1]
     for world, rows in enumerate((40, 7, 1)):
         assert np.array_equal(short.angles[world, :rows], whole.angles[world, :rows])
@@ -89,19 +95,14 @@ def test_a_free_pendulum_swings_with_the_period_of_its_length() -> None:
     ))  # fmt: skip
     start = StartState(angles=np.array([0.05]))
     rows = 4000
-    found = roll_out(
-        Worlds(scene),
-        "robot",
-        CommandSeries(values=np.zeros((rows, 1)), period=0.001, powered=np.zeros(rows, bool)),
-        start=start,
-    )
+    found = rolled(Worlds(scene), np.zeros((rows, 1)), period=0.001, powered=np.zeros(rows, bool), start=start)
     angle = found.angles[0, :, 0]
     falling = np.flatnonzero((angle[:-1] > 0) & (angle[1:] <= 0))
     length, mass, inertia = 0.1, 0.49, 1e-5 + 0.0017  # of the weight itself, and of the servo
     period = 2 * np.pi * np.sqrt((mass * length**2 + inertia) / (mass * 9.81 * length))
     assert np.diff(falling).mean() * 0.001 == pytest.approx(period, rel=2e-3)
     assert found.pose is None
-    fed = roll_out(Worlds(scene), "robot", CommandSeries(values=np.zeros((rows, 1)), period=0.001), start=start)
+    fed = rolled(Worlds(scene), np.zeros((rows, 1)), period=0.001, start=start)
     assert np.abs(fed.angles[0, -100:, 0]).max() < 1e-3
 
 
@@ -112,18 +113,14 @@ def test_released_motors_let_go_and_take_hold_again(actuation: str) -> None:
     powered[1, 100:200] = False
     start = StartState(angles=np.array([1.0]), command=np.array([1.0]))
     worlds = Worlds(scene, 2)
-    found = roll_out(
-        worlds, "robot", CommandSeries(values=np.ones((300, 1)), period=PERIOD / 5, powered=powered), start=start
-    )
+    found = rolled(worlds, np.ones((300, 1)), period=PERIOD / 5, powered=powered, start=start)
     fed, released = found.angles[..., 0]
     assert np.array_equal(fed[:101], released[:101])
     assert released[100:200].min() < fed[100:200].min() - 0.3
     assert abs(released[-1] - fed[-1]) < 0.5 * np.abs(released - fed).max()
     assert same(
         found,
-        roll_out(
-            worlds, "robot", CommandSeries(values=np.ones((300, 1)), period=PERIOD / 5, powered=powered), start=start
-        ),
+        rolled(worlds, np.ones((300, 1)), period=PERIOD / 5, powered=powered, start=start),
     )
 
 
@@ -131,7 +128,7 @@ def test_a_delay_shifts_the_motion_by_any_time(ant: Scene) -> None:
     step = np.tile(ant.commands, (60, 1))
     step[5:, 0] += 0.02
     delays = np.array([0.0, PERIOD, 0.4 * PERIOD, 0.4 * PERIOD + 0.002, 0.4 * PERIOD + 0.004])
-    found = roll_out(Worlds(ant, 5), "robot", CommandSeries(values=step, period=PERIOD, delay=delays)).angles[..., 0]
+    found = rolled(Worlds(ant, 5), step, delay=delays).angles[..., 0]
     assert np.allclose(found[1, 1:], found[0, :-1], atol=1e-3)
     assert not np.allclose(found[1], found[0], atol=4e-3)
     moved = found[:, 7] - found[:, 5]
@@ -143,14 +140,12 @@ def test_what_falls_ends_there_and_the_others_go_on(ant: Scene) -> None:
     pose = np.tile([0, 0, 0.3, 1.0, 0, 0, 0], (2, 1))
     pose[1, 3:] = [0.0, 1.0, 0.0, 0.0]
     commands = np.tile(ant.commands, (30, 1))
-    found = roll_out(
-        Worlds(ant, 2), "robot", CommandSeries(values=commands, period=PERIOD), start=StartState(pose=pose), fallen=0.3
-    )
+    found = rolled(Worlds(ant, 2), commands, start=StartState(pose=pose), fallen=0.3)
     assert found.frames.tolist() == [30, 0]
     spin = np.zeros((2, 6))
     spin[1, 3] = 12.0
     thrown = StartState(pose=pose[:1].repeat(2, axis=0), velocity=spin)
-    found = roll_out(Worlds(ant, 2), "robot", CommandSeries(values=commands, period=PERIOD), start=thrown, fallen=0.3)
+    found = rolled(Worlds(ant, 2), commands, start=thrown, fallen=0.3)
     assert found.frames[0] == 30
     assert 2 < found.frames[1] < 25
     upright = found.uprightness
@@ -164,9 +159,7 @@ def test_a_breakdown_ends_its_world_alone(ant: Scene) -> None:
     rates = np.zeros((3, 18))
     rates[1] = 1e12
     commands = np.tile(ant.commands, (30, 1))
-    found = roll_out(
-        Worlds(ant, 3), "robot", CommandSeries(values=commands, period=PERIOD), start=StartState(rates=rates)
-    )
+    found = rolled(Worlds(ant, 3), commands, start=StartState(rates=rates))
     assert found.diverged.tolist() == [False, True, False]
     assert found.frames[1] == 0
     assert np.isnan(found.angles[1, found.frames[1] :]).all()
@@ -180,7 +173,7 @@ def test_a_breakdown_on_the_way_is_told_to_the_row(ant: Scene) -> None:
     worlds.vary("robot", "drives.*.torque", [2.0, 1e12])
     commands = np.tile(ant.commands, (30, 1))
     commands[15:] += 0.2
-    found = roll_out(worlds, "robot", CommandSeries(values=commands, period=PERIOD))
+    found = rolled(worlds, commands)
     assert found.diverged.tolist() == [False, True]
     assert 0 < found.frames[1] < 30
     assert np.isfinite(found.angles[1, : found.frames[1]]).all()
@@ -191,12 +184,12 @@ def test_sensors_are_recorded_along() -> None:
     scene = scene_of("nao-v6")
     commands = np.tile(scene.commands, (50, 1))
     names = [s.name for s in load_robot("nao-v6").sensor if s.type in ("imu", "force")]
-    found = roll_out(Worlds(scene), "robot", CommandSeries(values=commands, period=PERIOD), observe=names)
+    found = rolled(Worlds(scene), commands, observe=names)
     imu = next(s.name for s in load_robot("nao-v6").sensor if s.type == "imu")
     assert found.sensors[imu].shape == (1, 50, 6)
     assert found.sensors[imu][0, 20:, 5].mean() == pytest.approx(9.81, rel=0.03)
     with pytest.raises(UnknownNameError):
-        roll_out(Worlds(scene), "robot", CommandSeries(values=commands, period=PERIOD), observe=["thermometer"])
+        rolled(Worlds(scene), commands, observe=["thermometer"])
 
 
 def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_period() -> None:
@@ -209,11 +202,9 @@ def test_friction_under_load_and_a_sagging_battery_are_looked_after_in_every_per
     found = []
     for actuation in (plain, replace(plain, servo=servos)):
         scene = scene_of(BENCH, actuation)
-        alone = roll_out(Worlds(scene), "robot", CommandSeries(values=goal, period=0.004), start=start)
+        alone = rolled(Worlds(scene), goal, period=0.004, start=start)
         merged = Worlds.of([scene, scene_of(BENCH, plain)])
-        assert np.array_equal(
-            roll_out(merged, "robot", CommandSeries(values=goal, period=0.004), start=start).angles[0], alone.angles[0]
-        )
+        assert np.array_equal(rolled(merged, goal, period=0.004, start=start).angles[0], alone.angles[0])
         found.append(alone.angles[0, :, 0])
     assert np.abs(found[0] - found[1]).max() > 0.01
 
@@ -222,19 +213,19 @@ def test_mistakes_are_named(ant: Scene) -> None:
     worlds = Worlds(ant, 2)
     good = np.tile(ant.commands, (5, 1))
     with pytest.raises(UsageError, match="shape"):
-        roll_out(worlds, "robot", CommandSeries(values=good[:, :3], period=PERIOD))
+        rolled(worlds, good[:, :3])
     bad = good.copy()
     bad[2, 4] = np.nan
     with pytest.raises(UsageError, match="row 2"):
-        roll_out(worlds, "robot", CommandSeries(values=bad, period=PERIOD))
+        rolled(worlds, bad)
     with pytest.raises(ModelError, match="whole number"):
-        roll_out(worlds, "robot", CommandSeries(values=good, period=0.0213))
+        rolled(worlds, good, period=0.0213)
     with pytest.raises(UsageError, match="delay"):
-        roll_out(worlds, "robot", CommandSeries(values=good, period=PERIOD, delay=-0.1))
+        rolled(worlds, good, delay=-0.1)
     with pytest.raises(UsageError, match="cannot fall"):
-        roll_out(Worlds(scene_of(PENDULUM)), "robot", CommandSeries(values=np.zeros((5, 1)), period=PERIOD), fallen=0.5)
+        rolled(Worlds(scene_of(PENDULUM)), np.zeros((5, 1)), fallen=0.5)
     with pytest.raises(ModelError, match="angles"):
-        roll_out(worlds, "robot", CommandSeries(values=good, period=PERIOD), start=StartState(angles=np.zeros(3)))
+        rolled(worlds, good, start=StartState(angles=np.zeros(3)))
 
 
 def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> None:
@@ -242,9 +233,7 @@ def test_a_delayed_command_beyond_the_limits_counts_as_the_limit(ant: Scene) -> 
     wild = scene_of("ant").commands + 5.0 * np.sign(np.sin(20 * np.arange(30) * PERIOD))[:, None]
     ends = ant.model.actuator_ctrlrange
     clipped = np.clip(wild, ends[:, 0], ends[:, 1])
-    both = [
-        roll_out(Worlds(ant, 1), "robot", CommandSeries(values=c, period=PERIOD, delay=0.0013)) for c in (wild, clipped)
-    ]
+    both = [rolled(Worlds(ant, 1), c, delay=0.0013) for c in (wild, clipped)]
     assert same(*both)
 
 
@@ -255,7 +244,7 @@ def test_a_drive_with_a_speed_limit_feels_every_part_of_a_step_of_delay_about_al
     worlds = Worlds(
         assemble(SceneSettings(field="none", robots=(Placement(robot=PENDULUM, name="robot"),), timestep=0.004)), 5
     )
-    found = roll_out(worlds, "robot", CommandSeries(values=commands, period=PERIOD, delay=delays))
+    found = rolled(worlds, commands, delay=delays)
     apart = np.linalg.norm(np.diff(found.angles[..., 0], axis=0), axis=1)
     assert apart.max() < 2.5 * apart.min()
 
@@ -278,6 +267,4 @@ def test_speeds_torques_and_currents_are_recorded() -> None:
     assert np.array_equal(plain.angles, found.angles)
     assert not plain.sensors
     with pytest.raises(ModelError, match="ideal drives"):
-        roll_out(
-            Worlds(scene_of(PENDULUM)), "robot", CommandSeries(values=commands, period=PERIOD), observe=("current",)
-        )
+        rolled(Worlds(scene_of(PENDULUM)), commands, observe=("current",))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -271,3 +275,27 @@ def browser_page(daylight_page: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     monkeypatch.setenv("PLAIN_LIGHT", "1")
     return daylight_page
+
+
+@contextlib.contextmanager
+def watched_command(*words: str) -> Iterator[str]:
+    """Runs a command of Nutmeg with a page in plain light; gives the address of the page."""
+    paths = [str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nutmeg", *words, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PLAIN_LIGHT": "1"},
+    )
+    assert process.stdout is not None
+    found, said = None, ""
+    while found is None and (line := process.stdout.readline()):
+        said += line
+        found = re.search(r"http://[\d.:]+", line)
+    try:
+        assert found is not None, said
+        yield found.group()
+    finally:
+        process.terminate()
+        process.communicate(timeout=180)

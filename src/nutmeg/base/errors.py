@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_MIN_LIKENESS = 0.6
-"""Names less alike than this are not suggested."""
+_MIN_LIKENESS = 0.6  # names less alike than this are not suggested
 
 
 class NutmegError(Exception):

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 ON_COMPILED: list[Callable[[int], object]] = []
 """Called whenever a kernel had to be compiled, with the number of kernels that this process has compiled so far."""
-_MUJOCO_MAJOR = 4
-"""The major version of MuJoCo whose names and memory layout Nutmeg uses."""
+_MUJOCO_MAJOR = 4  # the major version of MuJoCo whose names and memory layout Nutmeg uses
 _REPAIR = "pip uninstall -y mujoco mujoco-core && pip install 'mujoco-core>=4.0,<5'"
 """What makes the engine whole again."""
 

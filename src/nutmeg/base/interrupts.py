@@ -29,7 +29,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
 """Whether threads can hold signals back; on Windows they cannot, and a process that helps may see Ctrl-C as well."""
-_REPEAT_INTERVAL = 0.2
-"""Time after which what was not heard is said again [s]."""
+_REPEAT_INTERVAL = 0.2  # time after which what was not heard is said again [s]
 
 
 @contextmanager
@@ -90,6 +89,15 @@ def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[Non
             signal.signal(number, handler)
 
 
+def terminated_as_interrupted() -> AbstractContextManager[None]:
+    """While inside, SIGTERM, which batch systems and process managers send, is the same as Ctrl-C."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    return signals_handled(interrupt, signal.SIGTERM)
+
+
 def load_physics() -> None:
     """Imports MuJoCo; a library of its own starts a process, which would answer Ctrl-C with a traceback."""
     with interrupts_blocked():
@@ -97,10 +105,9 @@ def load_physics() -> None:
 
 
 class Starting:
-    """A block that Ctrl-C ends. Outside the main thread, or where the signals are ignored, it does nothing.
+    """A block that Ctrl-C ends, or one of the `others` of signals.
 
-    Args:
-        others: signals that mean the same as Ctrl-C inside the block.
+    Outside the main thread, or where the signals are ignored, it does nothing.
     """
 
     def __init__(self, *others: signal.Signals) -> None:

@@ -38,8 +38,6 @@ import os
 import platform
 import shlex
 import shutil
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -49,6 +47,7 @@ import numpy as np
 
 import nutmeg
 from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.interrupts import terminated_as_interrupted
 
 try:
     import fcntl
@@ -120,12 +119,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 class AppendFile:
-    """A file that only grows, by whole pieces.
-
-    Args:
-        path: the file; it is made.
-        new: whether it must not exist yet.
-    """
+    """A file that only grows, by whole pieces; a `new` one must not exist yet."""
 
     def __init__(self, path: Path, *, new: bool = True) -> None:
         self.path = path
@@ -338,8 +332,7 @@ def _append_safely(file: AppendFile, data: bytes) -> None:
 
 _RUN_FORMAT = 1
 MANIFEST, CONFIGURATION, LOG, _LOCK = "run.json", "config.toml", "log.jsonl", "run.lock"
-_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")
-"""The software that the numbers of a run depend on."""
+_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco", "cma")  # the software that the numbers of a run depend on
 _DISTRIBUTIONS = {"mujoco": ("mujoco-core", "mujoco")}
 
 
@@ -416,7 +409,7 @@ def open_run(
         )
         if run.resumed:
             say(f"going on in {folder}.")
-        with _logged(run), _terminated_as_interrupted():
+        with _logged(run), terminated_as_interrupted():
             try:
                 yield run
             except KeyboardInterrupt:
@@ -592,23 +585,6 @@ def _logged(run: Run) -> Iterator[None]:
             run.log(event="end", how=how, seconds=round(time.monotonic() - start, 3))
         raise
     run.log(event="end", how="finished", seconds=round(time.monotonic() - start, 3))
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Lets SIGTERM, which batch systems send, end a run as Ctrl-C does; only the main thread gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    old = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)
 
 
 def _seconds(folder: Path) -> float:

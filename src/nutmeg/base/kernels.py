@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
 """Types of global values that numba compiles into a function."""
-_COUNTER = itertools.count(1)
-"""Counts the kernels that this process has compiled."""
+_COUNTER = itertools.count(1)  # counts the kernels that this process has compiled
 
 
 def _load_blas() -> None:
@@ -158,9 +157,7 @@ def _kept(function: Function, *, calls: Callable[..., Any] | None = None, **opti
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, with the digest as a part of its key.
 
-    Args:
-        function: what is compiled.
-        calls: what the function calls as a value of its closure, if it does.
+    `calls` is what the function calls as a value of its closure, if it does.
     """
 
     def __init__(self, function: Callable[..., Any], calls: Callable[..., Any] | None = None) -> None:

@@ -103,6 +103,14 @@ def check_bounds(settings: DataclassInstance, *, error: type[Exception] = ValueE
                 raise error(f"{name} is {number:.12g}; allowed is {bounds}.")
 
 
+class Bounded:
+    """Settings whose fields declare all that is allowed: making them refuses what is out of bounds."""
+
+    def __post_init__(self) -> None:
+        """Checks the bounds of all fields."""
+        check_bounds(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+
+
 def bounds_of(kind: type[DataclassInstance], name: str, *, what: str = "number") -> Bounds:
     """The bounds of a field; an error says that there is no such `what`."""
     known = _all_bounds(kind)

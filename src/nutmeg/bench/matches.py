@@ -182,14 +182,16 @@ def _crowd(port: int, robots: int, lines: CrowdLines) -> Iterator[None]:
 def _play(answer: Connection, league: str, robots: int, seconds: float, speed: float) -> None:
     """Serves a crowd for a while and sends back what it took; in a process of its own."""
     from nutmeg.match.game import Game
-    from nutmeg.match.mj_game import MjGame
+    from nutmeg.match.mj_game import MjGame, MjSetup
     from nutmeg.net.mj.server import MJ
     from nutmeg.net.simspark.server import SIMSPARK, Server, ServerSettings
 
     game: Game | MjGame
     if league == "mj":
         rules, protocol, lines = load_rules("fifa"), MJ, _mj_lines("t1")
-        game = MjGame(rules.with_match(automatic_kick_off=True), seed=1, seats={"t1": robots}, field="fifa")
+        game = MjGame(
+            rules.with_match(automatic_kick_off=True), seed=1, seats={"t1": robots}, setup=MjSetup(field="fifa")
+        )
     else:
         rules, protocol, lines = load_rules("sim3d"), SIMSPARK, spark_lines(speed)
         game = Game(rules.with_match(automatic_kick_off=True), seed=1, seats=robots)

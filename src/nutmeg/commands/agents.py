@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WALK = "final"
 """How players walk of whom nothing else is said: as the left team of `nutmeg play`, which wins more."""
-_PORTS = {"spark": 3100, "mj": 60000}
-"""Ports for agents by protocol."""
+_PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
 that it refuses, and their robots stay where the next one is created."""

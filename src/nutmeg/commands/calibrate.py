@@ -52,11 +52,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.view.reports.calibration import calibration_report
     from nutmeg.view.reports.fit import write_report
 
-    if not arguments.output.name.endswith(".toml"):
-        raise UsageError(f"--output is {arguments.output}; it must be a name that ends in .toml.")
     with writing(arguments.output):
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    check_output(arguments.output)
+    check_output(arguments.output, ".toml")
     if arguments.field is not None:
         load_field(arguments.field)  # says which there are
     recordings, base, began = found_recordings(arguments.from_), load_behaviour(arguments.base), time.perf_counter()

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -27,6 +27,7 @@ from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_outpu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import mujoco
     import numpy as np
 
     from nutmeg.base.arrays import Bytes, Floats
@@ -35,26 +36,20 @@ if TYPE_CHECKING:
     from nutmeg.model.sensors import CameraSettings
     from nutmeg.model.tables import RobotTable
     from nutmeg.reality.logs.pictures import PictureScene, View
-    from nutmeg.sim.cameras import RobotCamera, SceneRenderer
+    from nutmeg.sim.cameras import SceneRenderer
     from nutmeg.view.terminal import Terminal
 
 ROBOT, _TURNS = "seer", 3
 PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
 """Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
-_SETTLING = 40
-"""Pictures that automatic exposure gets before the one that is shown."""
+_SETTLING = 40  # pictures that automatic exposure gets before the one that is shown
 
 
-_VIEW_SPREAD = 0.5
-"""How far the robot's place differs between the views of `fit-data` [m]."""
-_HEADING_SPREAD = 0.35
-"""How far its heading differs between them [rad]."""
-_NECK_SHARE = 0.2
-"""How far its neck turns between them, as a share of the joints' range."""
-_BALL_AHEAD = (0.6, 1.6)
-"""How far ahead of the robot the ball lies [m]."""
-_BALL_ASIDE = 0.35
-"""How far beside that it lies, as a share of the distance ahead."""
+_VIEW_SPREAD = 0.5  # how far the robot's place differs between the views of `fit-data` [m]
+_HEADING_SPREAD = 0.35  # how far its heading differs between them [rad]
+_NECK_SHARE = 0.2  # how far its neck turns between them, as a share of the joints' range
+_BALL_AHEAD = (0.6, 1.6)  # how far ahead of the robot the ball lies [m]
+_BALL_ASIDE = 0.35  # how far beside that it lies, as a share of the distance ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +138,16 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     lights = None if lighting is None else lighting.light
     with SceneRenderer(scene.model, size, quality=quality, lights=lights) as renderer:
         qpos, qvel, ball = _state(scene, renderer, name, arguments.turn)
-        sight = _Sight(scene, name, size, settings, renderer, arguments, qpos, qvel)
-        steps = [(), *(effects[: k + 1] for k in range(len(effects)) if sight.has(effects[k]))]
-        drawn: dict[tuple[int, int], _Drawn] = {}
-        shots = [sight.shoot(step, drawn) for step in ([effects] if arguments.only else steps)]
+        sight = _Sight(scene.model, name, size, settings, renderer, arguments, qpos, qvel)
+        notes = _effect_notes(settings, arguments)
+        steps = [(), *(effects[: k + 1] for k in range(len(effects)) if effects[k] in notes)]
+        light = f"{arguments.lights} lights" + (", shadows" if arguments.shadows else "")
+        drawn: dict[tuple[int, int], tuple[Bytes, float]] = {}
+        shots = []
+        for step in [effects] if arguments.only else steps:
+            name_of = ", ".join(step) if arguments.only else f"+ {step[-1]}" if step else ""
+            note = notes.get(step[-1], "") if step else light
+            shots.append({"label": name_of or "pinhole", "note": note, **sight.shoot(step, drawn)})
     terminal.table(
         f"{arguments.robot}, {name.partition('/')[2]}, {size[0]} x {size[1]}",
         ("picture", "drawing [ms]", "effects [ms]"),
@@ -175,19 +176,11 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     }
 
 
-class _Drawn(NamedTuple):
-    """A pinhole's picture."""
-
-    picture: Bytes
-    took: float
-    """How long drawing took [s]."""
-
-
 @dataclass(frozen=True)
 class _Sight:
     """What the camera looks at, and with what."""
 
-    scene: Scene
+    model: mujoco.MjModel
     name: str
     size: tuple[int, int]
     settings: CameraSettings
@@ -196,50 +189,38 @@ class _Sight:
     qpos: Floats
     qvel: Floats
 
-    def has(self, effect: str) -> bool:
-        """Whether this camera has an effect at all: one whose numbers are a perfect camera's has none."""
-        return effect in _imperfect(self.settings)
-
-    def shoot(self, effects: tuple[str, ...], drawn: dict[tuple[int, int], _Drawn]) -> dict[str, Any]:
-        """A picture with some effects, with its label and how long it took; what was drawn before is used again."""
-        camera = self._camera(effects)
-        size = camera.effects.drawn_size
-        if self.arguments.moments > 1 or size not in drawn:
-            start = time.perf_counter()
-            picture = camera.draw(self.qpos)
-            drawn[size] = _Drawn(picture, time.perf_counter() - start)
-        velocity = self.renderer.angular_velocity(camera.number, self.qvel)
-        work = partial(camera.develop, drawn[size].picture, velocity)
-        if self.arguments.moments > 1:
-            work = partial(camera.look, self.qpos, self.qvel)
-        for _ in range(_SETTLING if camera.exposure is not None else 0):
-            work()
-        picture, took = _quickest(work)
-        label = f"+ {effects[-1]}" if effects else "pinhole"
-        return {
-            "label": label if not self.arguments.only else ", ".join(effects) or "pinhole",
-            "note": _note(self.settings, effects[-1] if effects else "", self.arguments),
-            "effects": list(effects),
-            "drawing_ms": 1000 * drawn[size].took,
-            "effects_ms": 1000 * took,
-            "picture": picture,
-        }
-
-    def _camera(self, effects: tuple[str, ...]) -> RobotCamera:
+    def shoot(self, effects: tuple[str, ...], drawn: dict[tuple[int, int], tuple[Bytes, float]]) -> dict[str, Any]:
+        """A picture with some effects, and how long it took; what was drawn before, by size, is used again."""
         import numpy as np
 
         from nutmeg.sim.cameras import RobotCamera
 
-        return RobotCamera(
-            self.scene.model,
+        camera = RobotCamera(
+            self.model,
             self.name,
             size=self.size,
             renderer=self.renderer,
             settings=self.settings,
             effects=effects,
             rng=np.random.default_rng(self.arguments.seed),
-            moments=self.arguments.moments,
         )
+        size = camera.effects.drawn_size
+        if self.arguments.moments > 1 or size not in drawn:
+            start = time.perf_counter()
+            drawn[size] = camera.draw(self.qpos), time.perf_counter() - start
+        velocity = self.renderer.angular_velocity(camera.number, self.qvel)
+        work = partial(camera.develop, drawn[size][0], velocity)
+        if self.arguments.moments > 1:
+            work = partial(camera.look, self.qpos, self.qvel, self.arguments.moments)
+        for _ in range(_SETTLING if camera.exposure is not None else 0):
+            work()
+        picture, took = _quickest(work)
+        return {
+            "effects": list(effects),
+            "drawing_ms": 1000 * drawn[size][1],
+            "effects_ms": 1000 * took,
+            "picture": picture,
+        }
 
 
 def _quickest(work: Callable[[], Bytes]) -> tuple[Bytes, float]:
@@ -334,43 +315,33 @@ def _lighting(arguments: CameraOptions) -> Lighting | None:
     return load_lights(arguments.lights)
 
 
-def _imperfect(settings: CameraSettings) -> set[str]:
-    """The effects that a camera has."""
+def _effect_notes(settings: CameraSettings, arguments: Arguments) -> dict[str, str]:
+    """The numbers behind each effect that the camera has; an effect with a perfect camera's numbers is left out."""
     s = settings
-    numbers: dict[str, bool] = {
-        "lens": any((s.k1, s.k2, s.k3, s.p1, s.p2, s.centre_x, s.centre_y)),
-        "fringe": bool(s.fringe_red or s.fringe_blue),
-        "vignette": any((s.cos4, s.v2, s.v4)),
-        "shutter": s.readout > 0,
-        "blur": s.exposure > 0,
-        "exposure": s.exposure != s.white_exposure or s.gain != 1,
-        "auto": s.auto_target > 0,
-        "noise": True,
-        "filter": s.filter != "none",
-        "balance": (s.light_red, s.light_blue, s.balance_red, s.balance_blue) != (1, 1, 1, 1),
-        "gamma": s.gamma != 2.2,
+    tints = (s.light_red, s.light_blue, s.balance_red, s.balance_blue)
+    known: dict[str, tuple[object, str]] = {
+        "lens": (any((s.k1, s.k2, s.k3, s.p1, s.p2, s.centre_x, s.centre_y)), f"k1 {s.k1:g}, k2 {s.k2:g}"),
+        "fringe": (s.fringe_red or s.fringe_blue, f"red {1 + s.fringe_red:g}, blue {1 + s.fringe_blue:g}"),
+        "vignette": (any((s.cos4, s.v2, s.v4)), f"cos4 {s.cos4:g}, v2 {s.v2:g}"),
+        "shutter": (s.readout > 0, f"{1000 * s.readout:g} ms, {arguments.turn:g} rad/s"),
+        "blur": (s.exposure > 0, f"{1000 * s.exposure:g} ms"),
+        "exposure": (
+            s.exposure != s.white_exposure or s.gain != 1,
+            f"{s.exposure / s.white_exposure:.3g} full, gain {s.gain:g}",
+        ),
+        "auto": (
+            s.auto_target > 0,
+            f"mean {s.auto_target:g}, to {1000 * s.auto_longest:g} ms, x{s.auto_gain:g}",
+        ),
+        "noise": (True, f"{s.full_well:g} e-, read {s.read_noise:g}"),
+        "filter": (s.filter != "none", s.filter),
+        "balance": (
+            tints != (1, 1, 1, 1),
+            f"red {s.light_red * s.balance_red:.2f}, blue {s.light_blue * s.balance_blue:.2f}",
+        ),
+        "gamma": (s.gamma != 2.2, f"{s.gamma:g}"),
     }
-    return {name for name, there in numbers.items() if there}
-
-
-def _note(settings: CameraSettings, effect: str, arguments: Arguments) -> str:
-    """The numbers behind a panel."""
-    s = settings
-    notes = {
-        "": f"{arguments.lights} lights" + (", shadows" if arguments.shadows else ""),
-        "lens": f"k1 {s.k1:g}, k2 {s.k2:g}",
-        "fringe": f"red {1 + s.fringe_red:g}, blue {1 + s.fringe_blue:g}",
-        "vignette": f"cos4 {s.cos4:g}, v2 {s.v2:g}",
-        "shutter": f"{1000 * s.readout:g} ms, {arguments.turn:g} rad/s",
-        "blur": f"{1000 * s.exposure:g} ms",
-        "exposure": f"{s.exposure / s.white_exposure:.3g} full, gain {s.gain:g}",
-        "auto": f"mean {s.auto_target:g}, to {1000 * s.auto_longest:g} ms, x{s.auto_gain:g}",
-        "noise": f"{s.full_well:g} e-, read {s.read_noise:g}",
-        "filter": s.filter,
-        "balance": f"red {s.light_red * s.balance_red:.2f}, blue {s.light_blue * s.balance_blue:.2f}",
-        "gamma": f"{s.gamma:g}",
-    }
-    return notes[effect]
+    return {name: words for name, (there, words) in known.items() if there}
 
 
 def _save_pictures(arguments: FitDataArguments, terminal: Terminal) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import dataclasses
 import os
 import platform
 import shutil
-import socket
 import sys
 import time
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from nutmeg.base.errors import EnvironmentProblem, NutmegError
 from nutmeg.base.installation import mujoco_problem
 from nutmeg.commands.options import JsonOption
 
@@ -180,7 +180,6 @@ def _renderers() -> list[Check]:
 
 def _gpu() -> Check:
     """Whether there is a CUDA device, and how many walking robots fit into its memory."""
-    from nutmeg.base.errors import EnvironmentProblem
     from nutmeg.learning.courses import course_scene
     from nutmeg.sim.warp_engine import warp_modules, worlds_that_fit
 
@@ -212,12 +211,12 @@ def _browser() -> Check:
 
 
 def _port(port: int) -> Check:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            fix = f"something else uses port {port}; give another: nutmeg demo --port {port + 1}"
-            return Check(name=f"port {port}", ok=False, detail=error.strerror or "taken", fix=fix, needed=False)
+    from nutmeg.view.pages.process import check_port
+
+    try:
+        check_port("127.0.0.1", port)
+    except NutmegError as error:
+        return Check(name=f"port {port}", ok=False, detail="taken", fix=str(error), needed=False)
     return Check(name=f"port {port}", ok=True, detail="free")
 
 

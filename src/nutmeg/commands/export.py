@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import above
-from nutmeg.commands.options import BodyOptions, JsonOption, Output
+from nutmeg.commands.options import BodyOptions, JsonOption, Output, writing
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -79,12 +79,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         )
     )
     exported = as_urdf(scene) if urdf else as_mjcf(scene)
-    try:
+    with writing(arguments.output) as path:
         for name, data in exported.meshes.items():
-            (arguments.output.parent / name).write_bytes(data)
-        arguments.output.write_text(exported.text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
+            (path.parent / name).write_bytes(data)
+        path.write_text(exported.text, encoding="utf-8")
     model = scene.model
     beside = f", {len(exported.meshes)} mesh files beside it" if exported.meshes else ""
     if urdf:
@@ -111,10 +109,8 @@ def _export_recording(arguments: Arguments, terminal: Terminal) -> dict[str, Any
     for problem in Recording.open(source).problems:
         terminal.warn(problem)
     write = write_mcap if mcap else write_rrd
-    try:
-        count = write(source, arguments.output, fps=arguments.fps)
-    except OSError as error:
-        raise FileError(arguments.output, f"cannot be written: {error.strerror}.") from None
+    with writing(arguments.output) as path:
+        count = write(source, path, fps=arguments.fps)
     terminal.say(f"wrote {arguments.output}: {count} {'messages' if mcap else 'rows'}.")
     return {"file": str(arguments.output), "messages" if mcap else "rows": count}
 

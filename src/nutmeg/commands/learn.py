@@ -19,15 +19,16 @@ import json
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, open_run
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions
+from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, drawn
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -37,33 +38,9 @@ if TYPE_CHECKING:
     from nutmeg.search.evaluation import Evaluator
     from nutmeg.view.terminal import Terminal
 
-CHANGED = (
-    "task",
-    "robot",
-    "start",
-    "course",
-    "parameters",
-    "starts",
-    "caution",
-    "population",
-    "generations",
-    "step",
-    "seed",
-    "name",
-    "device",
-    "actuation",
-    "body",
-    "randomise",
-    "spread",
-    "bodies",
-)
-"""Options that stand for the settings of the same name."""
-_MAX_TRIALS = 1000
-"""Starts from which the learned walk is measured, at most."""
-AT_ONCE = 8
-"""Candidates that one process simulates together."""
-_REPORT_PERIOD = 10.0
-"""The report of a search that goes on is at least this old before it is written again [s]."""
+_MAX_TRIALS = 1000  # starts from which the learned walk is measured, at most
+AT_ONCE = 8  # candidates that one process simulates together
+_REPORT_PERIOD = 10.0  # the report of a search that goes on is at least this old before it is written again [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +118,7 @@ def _settings(arguments: Arguments) -> LearnSettings:
     from nutmeg.model.identified import read_body
 
     settings = LearnSettings() if arguments.config is None else read_learn(arguments.config)
-    asked = {name: getattr(arguments, name) for name in CHANGED}
+    asked = {field.name: getattr(arguments, field.name, None) for field in dataclasses.fields(settings)}
     given = {name: value for name, value in asked.items() if value is not None and value is not False}
     if arguments.body is not None and arguments.actuation is None:
         given["actuation"] = read_body(Path(arguments.body)).actuation or settings.actuation
@@ -173,7 +150,11 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
         learned = _searched(learning, evaluator, opened, terminal)
     finally:
         evaluator.close()
+    from nutmeg.commands.walk_film import film_walk
     from nutmeg.learning.measure import measure_walk
+    from nutmeg.motion.walk.files import walk_text
+    from nutmeg.view.reports.fit import write_report
+    from nutmeg.view.reports.learn import learn_report
 
     with terminal.busy("measuring the learned walk"):
         measured = {
@@ -186,12 +167,30 @@ def _learn(learning: WalkLearning, opened: Run, arguments: Arguments, terminal: 
             )
             for name, one in (("before", learned.before), ("learned", learned.walk))
         }
-    seconds = round(opened.seconds_before + time.monotonic() - began, 3)
-    result = _result(learned, measured, seconds)
-    _write(learned, measured, opened, result)
+    result = _result(learned, measured, round(opened.seconds_before + time.monotonic() - began, 3))
+    opened.write("params.toml", walk_text(learned.walk))
+    details = {
+        **result,
+        "reason": learned.search.reason,
+        "measured": {name: one.as_json() for name, one in measured.items()},
+        "history": [dataclasses.asdict(one) for one in learned.generations],
+    }
+    opened.write("results.json", json.dumps(details, indent=1) + "\n")
+    film = opened.folder / "best.mp4"
     if arguments.video:
-        result["video"] = _film(learned, learning, opened.folder / "best.mp4", terminal)
-    _report(learned, learning, measured, opened, result, workers)
+        filmed = partial(film_walk, learned.walk, film, actuation=learning.settings.actuation)
+        result["video"] = None if drawn(terminal, "video", filmed) is None else str(film)
+    report = learn_report(
+        learned,
+        learning,
+        measured,
+        _paths(learned, learning),
+        command=opened.resume_command,
+        seconds=float(result["seconds"]),
+        workers=workers,
+        video=film.name if result.get("video") else "",
+    )
+    write_report(opened.folder / "report.html", report)
     _show(learned, measured, terminal)
     films = " and best.mp4" if result.get("video") else ""
     terminal.say(f"wrote params.toml, results.json, report.html{films} to {opened.folder}.")
@@ -252,8 +251,8 @@ def _report_progress(history: list[LearnGeneration], learning: WalkLearning, ope
     """The report of a search that goes on: the fitness so far."""
     import numpy as np
 
-    from nutmeg.view.reports.progress import Progress, progress_report
     from nutmeg.view.reports.report import Card, number, write_page
+    from nutmeg.view.reports.runs import Progress, progress_report
 
     settings, last = learning.settings, history[-1]
     numbers = np.array([one.number + 1.0 for one in history])
@@ -294,62 +293,6 @@ def _result(learned: LearnedWalk, measured: dict[str, WalkMeasurement], seconds:
     }
 
 
-def _write(learned: LearnedWalk, measured: dict[str, WalkMeasurement], opened: Run, result: dict[str, Any]) -> None:
-    """The walk and all numbers."""
-    from nutmeg.motion.walk.files import walk_text
-
-    opened.write("params.toml", walk_text(learned.walk))
-    details = {
-        **result,
-        "reason": learned.search.reason,
-        "measured": {name: one.as_json() for name, one in measured.items()},
-        "history": [dataclasses.asdict(one) for one in learned.generations],
-    }
-    opened.write("results.json", json.dumps(details, indent=1) + "\n")
-
-
-def _report(
-    learned: LearnedWalk,
-    learning: WalkLearning,
-    measured: dict[str, WalkMeasurement],
-    opened: Run,
-    result: dict[str, Any],
-    workers: str,
-) -> None:
-    from nutmeg.view.reports.fit import write_report
-    from nutmeg.view.reports.learn import learn_report
-
-    report = learn_report(
-        learned,
-        learning,
-        measured,
-        _paths(learned, learning),
-        command=opened.resume_command,
-        seconds=float(result["seconds"]),
-        workers=workers,
-        video="best.mp4" if result.get("video") else "",
-    )
-    write_report(opened.folder / "report.html", report)
-
-
-def _film(learned: LearnedWalk, learning: WalkLearning, path: Path, terminal: Terminal) -> str | None:
-    """Films the learned walk; a computer without a renderer learns all the same, and is told what it lacks."""
-    from nutmeg.commands.walk_film import film_walk
-
-    with terminal.counting("filming") as on_progress:
-        try:
-            film_walk(
-                learned.walk,
-                path,
-                actuation=learning.settings.actuation,
-                on_progress=on_progress,
-            )
-        except EnvironmentProblem as error:
-            terminal.warn(f"there is no video of the walk, everything else is there: {error}")
-            return None
-    return str(path)
-
-
 def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
     """The way of the learned walk on each trajectory of its course, from one start."""
     import numpy
@@ -369,8 +312,8 @@ def _paths(learned: LearnedWalk, learning: WalkLearning) -> dict[str, Floats]:
 
 def _show(learned: LearnedWalk, measured: dict[str, WalkMeasurement], terminal: Terminal) -> None:
     from nutmeg.commands.walk import show_measurement
+    from nutmeg.view.reports.learn import parts_table
 
-    rows = list(zip(learned.part_names, learned.parts_before.tolist(), learned.parts.tolist(), strict=True))
-    rows.append(("fitness", learned.fitness_before, learned.fitness))
-    terminal.table("what it is worth", ("", "before", "learned"), rows)
+    table = parts_table(learned)
+    terminal.table("what it is worth", table.columns, table.rows)
     show_measurement(measured["learned"], terminal)

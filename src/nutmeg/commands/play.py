@@ -19,18 +19,28 @@ import contextlib
 import shlex
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seconds, Seed, WatchOptions, check_output, writing
+from nutmeg.commands.options import (
+    JsonOption,
+    OptionalOutput,
+    Seconds,
+    Seed,
+    WatchOptions,
+    check_output,
+    drawn,
+    writing,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from nutmeg.match.base_game import BaseGame
     from nutmeg.match.loop import AnyPlayer, GameLoop
@@ -38,35 +48,27 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
-    from nutmeg.view.pages.process import AftermathProcess
+    from nutmeg.view.pages.process import MatchPagesProcess
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
-SHIRTS = ("Blue", "Red")
-"""The titles of teams that nobody chose, by the colours of their shirts."""
+SHIRTS = ("Blue", "Red")  # the titles of teams that nobody chose, by the colours of their shirts
 _DEFAULT_LEFT = {"physical": "policy", BEHAVIOURAL: "roles-pass"}
 _DEFAULT_RIGHT = {"physical": "final", BEHAVIOURAL: "attacker-keeper"}
-_SUBTITLES = {
+_SUBTITLES = {  # what they are, in words that a stranger understands
     "policy": "runs by a learned network",
     "final": "walks by learned parameters",
     "roles-pass": "roles, a keeper, and passes",
     "attacker-keeper": "one attacker and a keeper",
 }
-"""What teams that nobody chose are, in words that a stranger understands."""
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
-ROBOT = "nao-spark"
-"""The league's robot."""
-_MAX_HALF = 1e5
-"""The longest half that can be asked for [s]."""
-_KICK_OFF_WAIT = 3.0
-"""From the first cycle of a half to its kick-off: players take their places [s]."""
-_ANNOUNCED_EVENTS = ("goal", "half")
-"""Kinds of events that are printed in the terminal."""
-_REPLAY_FPS = (5.0, 10.0)
-"""Fewest and most moments per second of a replay."""
-_REPLAY_MOMENTS = 3600
-"""Moments of a replay, as far as the frame rates allow it."""
+ROBOT = "nao-spark"  # the league's robot
+_MAX_HALF = 1e5  # the longest half that can be asked for [s]
+_KICK_OFF_WAIT = 3.0  # from the first cycle of a half to its kick-off: players take their places [s]
+_ANNOUNCED_EVENTS = ("goal", "half")  # kinds of events that are printed in the terminal
+_REPLAY_FPS = (5.0, 10.0)  # fewest and most moments per second of a replay
+_REPLAY_MOMENTS = 3600  # moments of a replay, as far as the frame rates allow it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +109,9 @@ class BehaviouralOptions:
     """Pictures per second that --record-cameras writes, at most 10."""
     camera_format: Literal["png", "mp4"] = "png"
     """Numbered PNG files, or one video for each camera."""
+    camera_labels: bool = False
+    """With --record-cameras: write masks, and the boxes of ball, goals and robots in labels.csv, for training
+    detectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,17 +160,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.view:
         check_port(arguments.host, arguments.port)  # before the teams are called together
     files = Files.of(arguments)
-    titles = dict(zip(team_names(*_teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
-    cameras = (arguments.camera_rate, arguments.camera_format) if arguments.record_cameras else None
-    aftermath = _Aftermath(
-        files,
-        command=command_of(arguments),
-        seed=arguments.seed,
-        length=arguments.seconds or 2 * arguments.half,
-        terminal=terminal,
-        cameras=cameras,
-    )
-    match = _MatchRun(lambda path: new_match(arguments, path), terminal, titles, begun=aftermath.begin)
+    outputs = _MatchOutputs(arguments, files, terminal)
+    match = _MatchRun(arguments, terminal, begun=outputs.begin)
     how = arguments.watching(
         "match",
         record=files.record,
@@ -173,15 +169,15 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
-        on_end=aftermath.write,
+        on_end=outputs.write,
     )
-    with files, aftermath:
+    with files, outputs:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
-            aftermath.write()
+            outputs.write()
             raise
-        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **aftermath.write()}
+        return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **outputs.write()}
 
 
 def _teams_of(arguments: Arguments) -> tuple[str, str]:
@@ -284,8 +280,8 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
             field=_field_of(arguments),
             settings=_named(arguments.behaviour),
             eyes=_named(arguments.eyes) if arguments.eyes else None,
+            cameras=arguments.images,
         ),
-        cameras=arguments.images,
         left=names[0],
         right=names[1],
         record=path,
@@ -361,14 +357,13 @@ def command_of(arguments: Arguments) -> str:
     left, right = _teams_of(arguments)
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
-    words += ["--field", arguments.field] if arguments.field else []
-    words += ["--rules", arguments.rules] if arguments.rules else []
-    for name, usual in (("walk", "final"), ("behaviour", "nao"), ("eyes", "")):
-        words += [f"--{name}", getattr(arguments, name)] if getattr(arguments, name) != usual else []
-    words += ["--players", str(arguments.players), "--half", f"{arguments.half:g}", "--seed", str(arguments.seed)]
-    words += ["--images"] if arguments.images else []
-    words += ["--seconds", f"{arguments.seconds:g}"] if arguments.seconds else []
-    words += ["--swap-ends"] if arguments.swap_ends else []
+    usual, texts, numbers = Arguments(), ("field", "rules", "walk", "behaviour", "eyes"), ("players", "half", "seed")
+    for name in (*texts, *numbers, "seconds", "images", "swap_ends"):
+        value, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif name in numbers or value != getattr(usual, name):
+            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     return shlex.join(words)
 
 
@@ -430,21 +425,12 @@ class Files(Closing):
 class _MatchRun:
     """A match as something to watch: built when its recording begins, one cycle after the other until it is over.
 
-    Args:
-        build: makes the match, given the recording to make.
-        terminal: where goals are told.
-        titles: what teams are called there, by their names; a team without a title is called by its name.
-        begun: called when the match goes on after its first cycle, and the page is there.
+    `begun` is called when the match goes on after its first cycle, and the page is there.
     """
 
-    def __init__(
-        self,
-        build: Callable[[Path], GameLoop],
-        terminal: Terminal,
-        titles: Mapping[str, str],
-        begun: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._build, self._terminal, self._titles, self._begun = build, terminal, titles, begun
+    def __init__(self, arguments: Arguments, terminal: Terminal, *, begun: Callable[[], None]) -> None:
+        self._arguments, self._terminal, self._begun = arguments, terminal, begun
+        self._titles = dict(zip(team_names(*_teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
         self._driver: GameLoop | None = None
         self._counts: Counter[str] = Counter()
 
@@ -456,7 +442,7 @@ class _MatchRun:
     def begin(self, path: Path) -> None:
         """Lets the teams join and plays the first cycle."""
         with self._terminal.busy("the teams come onto the pitch"):
-            self._driver = self._build(path)
+            self._driver = new_match(self._arguments, path)
             self._cycle(self._driver)
 
     def advance(self, seconds: float, clock: Clock) -> None:
@@ -507,55 +493,36 @@ class _MatchRun:
         self._terminal.say(f"{clock_text(event.time):>6}  {text}")
 
 
-class _Aftermath:
+class _MatchOutputs(Closing):
     """Report, replay, video and camera pictures of a match that has been recorded; written once.
 
     A process beside the match writes report and replay while it is played; they are there soon after its end.
-
-    Args:
-        files: where to.
-        command: the command line that plays the same match.
-        seed: of the match.
-        length: how long the match is going to be [s]; a replay of a long one has fewer moments a second.
-        terminal: told what is written.
-        cameras: pictures a second of robots' cameras, and their form; None for none.
     """
 
-    def __init__(
-        self,
-        files: Files,
-        *,
-        command: str,
-        seed: int,
-        length: float,
-        terminal: Terminal,
-        cameras: tuple[float, str] | None = None,
-    ) -> None:
-        self._files, self._command, self._seed, self._terminal = files, command, seed, terminal
-        self._cameras, self._length = cameras, length
-        self._beside: AftermathProcess | None = None
+    def __init__(self, arguments: Arguments, files: Files, terminal: Terminal) -> None:
+        self._arguments, self._files, self._terminal = arguments, files, terminal
+        self._beside: MatchPagesProcess | None = None
         self._written: dict[str, object] | None = None
 
     def begin(self) -> None:
-        """Starts what is written while the match is played."""
-        from nutmeg.view.pages.process import AftermathProcess
+        """Starts what is written while the match is played; a replay of a long one has fewer moments a second."""
+        from nutmeg.view.pages.process import MatchPagesProcess
 
-        fewest, most = _REPLAY_FPS
-        self._beside = AftermathProcess(
+        arguments, (fewest, most) = self._arguments, _REPLAY_FPS
+        length = max(arguments.seconds or 2 * arguments.half, 1.0)
+        self._beside = MatchPagesProcess(
             self._files.record,
             replay=self._files.replay,
-            fps=min(max(_REPLAY_MOMENTS / max(self._length, 1.0), fewest), most),
+            fps=min(max(_REPLAY_MOMENTS / length, fewest), most),
             report=self._files.report,
-            command=self._command,
-            seed=self._seed,
+            command=command_of(arguments),
+            seed=arguments.seed,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Ends what is still written."""
         if self._beside is not None:
-            self._beside.stop()
+            self._beside.close()
 
     def write(self) -> dict[str, object]:
         """Writes everything, and says where; a second call only returns the names of the files."""
@@ -568,65 +535,51 @@ class _Aftermath:
                 return self._written
             self._written["recording"] = self._files.record
             try:
-                self._write_all(self._written)
+                self._finish_pages(self._written)
+                self._draw(self._written)
             except NutmegError:
                 self._terminal.say(f"The match itself is safe: nutmeg replay {self._files.record}")
                 raise
         return self._written
 
-    def _write_all(self, written: dict[str, object]) -> None:
+    def _finish_pages(self, written: dict[str, object]) -> None:
+        """Wait for report and replay, and say where they are."""
         if self._beside is None:  # a match of one cycle
             self.begin()
         assert self._beside is not None
-        self._finish_pages(self._beside, written)
-        if self._files.video is not None:
-            self._write_video(self._files.video, written)
-        if self._cameras is not None:
-            self._write_cameras(*self._cameras, written)
-
-    def _finish_pages(self, process: AftermathProcess, written: dict[str, object]) -> None:
-        """Wait for report and replay, and say where they are."""
         files = {"report": self._files.report, "replay": self._files.replay}
         with self._terminal.busy("finishing report and replay"):
-            for page, size in process.pages():
+            for page, size in self._beside.pages():
                 written[page] = files[page]
                 note = f" ({size / 1e6:.1f} MB; open it in any browser)" if page == "replay" else ""
                 self._terminal.say(f"{page}: {files[page]}{note}")
 
-    def _write_video(self, out: Path, written: dict[str, object]) -> None:
+    def _draw(self, written: dict[str, object]) -> None:
+        """The video and the pictures of cameras, where they are wanted and there is a renderer."""
+        from nutmeg.view.files.camera_frames import write_cameras
         from nutmeg.view.files.pictures import QUICK
         from nutmeg.view.files.video import video
 
-        try:
-            with self._terminal.counting("video") as on_progress:
-                video(
-                    self._files.record,
-                    out,
-                    camera="stand",
-                    quality=QUICK,
-                    on_progress=on_progress,
-                )
-        except EnvironmentProblem as problem:
-            self._terminal.warn(f"no video: {problem}")
-            return
-        written["video"] = out
-        self._terminal.say(f"video: {out}")
-
-    def _write_cameras(self, rate: float, form: str, written: dict[str, object]) -> None:
-        from nutmeg.view.files.camera_frames import write_cameras
-
-        folder = self._files.cameras
-        try:
-            with self._terminal.counting("camera pictures") as on_progress:
-                count = write_cameras(
-                    self._files.record,
-                    folder,
+        arguments, files, terminal = self._arguments, self._files, self._terminal
+        if files.video is not None:
+            film = partial(video, files.record, files.video, camera="stand", quality=QUICK)
+            if drawn(terminal, "video", film) is not None:
+                written["video"] = files.video
+                terminal.say(f"video: {files.video}")
+        if arguments.record_cameras:
+            rate, form = arguments.camera_rate, arguments.camera_format
+            count = drawn(
+                terminal,
+                "camera pictures",
+                partial(
+                    write_cameras,
+                    files.record,
+                    files.cameras,
                     rate=rate,
                     form=form,
-                    on_progress=on_progress,
-                )
-        except EnvironmentProblem as problem:
-            self._terminal.warn(f"no camera pictures: {problem}")
-            return
-        written["cameras"], written["camera_pictures"] = folder, count
-        self._terminal.say(f"cameras: {folder} ({count} pictures)")
+                    labels=arguments.camera_labels,
+                ),
+            )
+            if count is not None:
+                written["cameras"], written["camera_pictures"] = files.cameras, count
+                terminal.say(f"cameras: {files.cameras} ({count} pictures)")

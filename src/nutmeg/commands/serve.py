@@ -12,6 +12,7 @@ example: nutmeg serve
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import signal
 import subprocess
@@ -21,39 +22,45 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Closing, Starting, load_physics, signals_handled
+from nutmeg.base.errors import UsageError
+from nutmeg.base.interrupts import Closing, Starting, load_physics, terminated_as_interrupted
 from nutmeg.base.memory import give_back_memory
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ServedPage, ServeOptions, ServerLog, check_ports
+from nutmeg.commands.serving import (
+    ControllerOptions,
+    ServedPage,
+    ServeOptions,
+    ServerLog,
+    check_ports,
+    ended_as_asked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nutmeg.match.base_game import BaseGame
     from nutmeg.match.drawing import Drawing
-    from nutmeg.match.game import Game
+    from nutmeg.match.mj_game import MjGame
     from nutmeg.match.rules.book import Rules
     from nutmeg.model.scene import SceneSettings
+    from nutmeg.net.game_controller import GameController
     from nutmeg.net.simspark.server import ServedProtocol, Server, ServerSettings
     from nutmeg.view.terminal import Terminal
 
     MakeDrawing = Callable[[SceneSettings], Drawing]
 
 
-FIELD = "sim3d"
-"""What is played on."""
-_OWN_PLAYERS = 4
-"""How many players a built-in team has if --players is left out."""
-_TOED_SEATS = 14
-"""Robots with toes that can play: the league allows a team seven of one type."""
+FIELD = "sim3d"  # what matches over SimSpark are played on
+_MJ_FIELDS = {"ssim26": "fifa7vs7", "fifa": "fifa", "humanoid": "hl-adult"}
+"""Fields of the rule books for rcssservermj's robots."""
+_OWN_PLAYERS = 4  # how many players a built-in team has if --players is left out
+_TOED_SEATS = 14  # robots with toes that can play: the league allows a team seven of one type
 _ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (to tell it from other addresses)
 _SYNC_PATIENCE = 60.0
 """How long a server that waits for its agents waits for one that hangs, unless --patience says otherwise [s]. Agents
 that load a network or compile code before their first answer take ten seconds and more on a busy machine."""
-_TEAM_PATIENCE = 3.0
-"""How long the processes of built-in teams may take to end [s]."""
+_TEAM_PATIENCE = 3.0  # how long the processes of built-in teams may take to end [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +119,46 @@ class Arguments(MatchOptions):
     """Robots with toes (type 4) that can play beside them; 14 if --seats is left out as well, else none."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class MjArguments(MatchOptions, ControllerOptions):
+    """Serve a match of Booster T1 and K1 robots to agents that speak rcssservermj's protocol.
+
+    Agents connect to port 60000, monitors and trainers to 60001. The line `ready` on standard output says that both
+    listen. Robots are built before anybody comes, so that nobody who joins costs the others a cycle. Ends with Ctrl-C,
+    SIGTERM or a trainer's (killsim); the recording is then closed and named.
+
+    example: nutmeg serve mj
+             nutmeg serve mj --sync --no-view --no-record --seats 1 --k1-seats 0
+             nutmeg serve mj --halves 2 --swap-ends --offside --automatic-kick-off --until-over
+    """
+
+    agent_port: Port = 60000
+    """TCP port for agents; 0 takes a free one."""
+    monitor_port: Port = 60001
+    """TCP port for monitors and trainers; 0 takes a free one."""
+    rules: str = "ssim26"
+    """The rule book: ssim26 (seven a side), fifa (eleven), humanoid (four), or a TOML file of your own."""
+    field: str = ""
+    """The pitch: fifa7vs7, fifa, hl-adult, hl-kid or a TOML file; the rule book's own if left out."""
+    seats: Annotated[int, Bounds(0, 22)] | None = None
+    """T1 robots that can play at once; as many as both teams have if left out. Each costs 16 us a cycle, parked or
+    not."""
+    k1_seats: Annotated[int, Bounds(0, 22)] | None = None
+    """K1 robots that can play at once; as many as both teams have if left out."""
+    swap_ends: bool = False
+    """Teams change ends at half-time; rcssservermj has no second half (see --halves)."""
+    offside: bool = False
+    """Call offside, which rcssservermj does not."""
+    fouls: bool = False
+    """Call touching, charging and crowding, which rcssservermj does not."""
+    extra_time: bool = False
+    """A draw is followed by two more halves, which rcssservermj does not have."""
+    game_controller: bool = False
+    """Tell the match as the humanoid league's GameController does, over UDP."""
+    shoot_out: bool = False
+    """A draw is followed by penalty kicks, which rcssservermj does not have."""
+
+
 class Prepared(NamedTuple):
     """A match that is ready to be served."""
 
@@ -124,29 +171,55 @@ class Prepared(NamedTuple):
     """Walks of built-in teams that are to play, by the teams' names."""
 
 
-def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+def run(arguments: Arguments | MjArguments, terminal: Terminal) -> dict[str, Any]:
     """Serves until somebody ends it."""
-    return serve_match(arguments, terminal, lambda stack: _prepare(arguments, stack))
+    if isinstance(arguments, MjArguments):
+        return _serve(arguments, terminal, lambda stack: _prepare_mj(arguments, stack))
+    return _serve(arguments, terminal, lambda stack: _prepare_spark(arguments, stack))
 
 
-def _prepare(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
-    rules = rules_of(arguments)
-    make_drawing = _make_drawing(arguments, rules, stack)  # early: it works while the rest is loaded
+def _prepare_spark(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
+    """The match with a seat for each robot that can play, and the walks of built-in teams."""
+    from nutmeg.match.drawing import league_scene
+
+    rules = _rules(arguments)
+    # Early: it works while the rest is loaded.
+    make_drawing = _make_drawing(league_scene(rules, FIELD), stack, drawn=not arguments.no_record)
+    from nutmeg.match.game import Game, PhysicalSetup
     from nutmeg.net.simspark.server import SIMSPARK
 
     teams = _teams(arguments)
     check_ports(arguments.host, arguments.ports())
     record = arguments.new_recording("match.nutmeg")
-    game = stack.enter_context(_game(arguments, rules, teams, record, make_drawing))
-    return Prepared(game, record, lambda: rehearse(rules), SIMSPARK, _walks(arguments, teams))
+    plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
+    if toed is None:
+        toed = _TOED_SEATS if arguments.seats is None else 0
+    game = Game(
+        rules,
+        seed=arguments.seed,
+        left=teams[0],
+        right=teams[1],
+        record=record,
+        seats=plain + toed,
+        setup=PhysicalSetup(
+            noise=arguments.noise,
+            beam_noise=arguments.beam_noise,
+            ground_truth=arguments.ground_truth,
+            field=FIELD,
+            toed=toed,
+            make_drawing=make_drawing,
+        ),
+    )
+    walks = {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
+    return Prepared(stack.enter_context(game), record, lambda: rehearse(rules), SIMSPARK, walks)
 
 
-def serve_match(
+def _serve(
     arguments: MatchOptions, terminal: Terminal, prepare: Callable[[contextlib.ExitStack], Prepared]
 ) -> dict[str, Any]:
     """Serves what is prepared until somebody ends it; what it needs is closed with it."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(signals_handled(_interrupt, signal.SIGTERM))
+        stack.enter_context(terminated_as_interrupted())
         with Starting(signal.SIGTERM):
             load_physics()
             game, record, rehearse_match, protocol, walks = prepare(stack)
@@ -162,21 +235,12 @@ def serve_match(
             teams_here = stack.enter_context(_TeamProcesses())
             give_back_memory()
         terminal.say(f"agents on {settings.host}, port {server.agent_port}; monitors on port {server.monitor_port}")
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
         began = time.monotonic()
-        try:
+        with ended_as_asked(record, game.close):
             page.show()
             for team, walk in walks.items():
-                teams_here.start(team, walk, _own_players(arguments), server)
+                teams_here.start(team, walk, arguments.players or _OWN_PLAYERS, server)
             server.run(until=lambda: arguments.until_over and game.over)
-        except KeyboardInterrupt:
-            pass  # Ctrl-C before or after the server listens to it: the server ends as asked
-        except SimulationError as error:
-            kept = f" Everything up to then is in {record}." if record else ""
-            raise SimulationError(f"{error}{kept}") from None
-        finally:
-            game.close()  # first of all: whatever else takes long to end, the recording is whole
         seconds = time.monotonic() - began
     return _summary(game, server, page, record, seconds, terminal)
 
@@ -219,7 +283,7 @@ def _settings(arguments: MatchOptions) -> ServerSettings:
     )
 
 
-def rules_of(arguments: MatchOptions) -> Rules:
+def _rules(arguments: MatchOptions) -> Rules:
     """The rule book with what was asked for."""
     from nutmeg.match.rules.book import load_rules
 
@@ -234,10 +298,6 @@ def rules_of(arguments: MatchOptions) -> Rules:
         raise UsageError(f"rules of the match: {error}") from None
 
 
-def _own_players(arguments: MatchOptions) -> int:
-    return _OWN_PLAYERS if arguments.players is None else arguments.players
-
-
 def _teams(arguments: Arguments) -> tuple[str, str]:
     """Names of the built-in teams that were asked for; empty where any team may join."""
     from nutmeg.match.worlds.physical.percept import ROBOT
@@ -250,45 +310,11 @@ def _teams(arguments: Arguments) -> tuple[str, str]:
     return left, f"{right}-2" if right and right == left else right
 
 
-def _walks(arguments: Arguments, teams: tuple[str, str]) -> dict[str, str]:
-    """Walks of the built-in teams by their names."""
-    return {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
-
-
-def _make_drawing(arguments: Arguments, rules: Rules, stack: contextlib.ExitStack) -> MakeDrawing:
+def _make_drawing(scene: SceneSettings, stack: contextlib.ExitStack, *, drawn: bool) -> MakeDrawing:
     """How the scene of the recording is drawn: by a process of its own, which begins now, if there is a recording."""
-    from nutmeg.match.drawing import DrawingProcess, draw, league_scene
+    from nutmeg.match.drawing import DrawingProcess, draw
 
-    if arguments.no_record:
-        return draw
-    return stack.enter_context(DrawingProcess(league_scene(rules, FIELD))).draw
-
-
-def _game(
-    arguments: Arguments, rules: Rules, teams: tuple[str, str], record: Path | None, make_drawing: MakeDrawing
-) -> Game:
-    """The match, with a seat for each robot that can play."""
-    from nutmeg.match.game import Game, PhysicalSetup
-
-    plain, toed = arguments.seats or 2 * rules.match.players, arguments.toed_seats
-    if toed is None:
-        toed = _TOED_SEATS if arguments.seats is None else 0
-    return Game(
-        rules,
-        seed=arguments.seed,
-        left=teams[0],
-        right=teams[1],
-        record=record,
-        seats=plain + toed,
-        setup=PhysicalSetup(
-            noise=arguments.noise,
-            beam_noise=arguments.beam_noise,
-            ground_truth=arguments.ground_truth,
-            field=FIELD,
-            toed=toed,
-            make_drawing=make_drawing,
-        ),
-    )
+    return stack.enter_context(DrawingProcess(scene)).draw if drawn else draw
 
 
 def rehearse(rules: Rules) -> None:
@@ -314,11 +340,6 @@ def rehearse(rules: Rules) -> None:
             game.work_ahead()
             for percept in percepts.values():
                 percept_message(percept)
-
-
-def _interrupt() -> None:
-    """Makes SIGTERM the same as Ctrl-C: everything is closed."""
-    raise KeyboardInterrupt
 
 
 class _TeamProcesses(Closing):
@@ -351,3 +372,85 @@ class _TeamProcesses(Closing):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+# ---- rcssservermj
+
+
+def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared:
+    """The match, with a seat for each robot that can play."""
+    from nutmeg.match.mj_game import MjGame, MjSetup, empty_scene
+    from nutmeg.net.mj.server import MJ
+
+    rules, field = _mj_rules(arguments)
+    check_ports(arguments.host, arguments.ports())
+    record = arguments.new_recording("match.nutmeg")
+    seats = _mj_seats(arguments, rules)
+    make_drawing = _make_drawing(empty_scene(field, seats), stack, drawn=record is not None)
+    setup = MjSetup(field=field, make_drawing=make_drawing)
+    game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
+    if arguments.game_controller:
+        stack.enter_context(_tell(game, arguments))
+    return Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
+
+
+def _tell(game: MjGame, arguments: MjArguments) -> GameController:
+    """A GameController that tells the match."""
+    from nutmeg.match.rules.state import PLAYERS_SHAPE
+    from nutmeg.net.game_controller import GameController
+
+    controller = GameController(arguments.controller_settings(arguments.host), game.rules)
+
+    def watch(played: BaseGame) -> None:
+        present = played.present.reshape(PLAYERS_SHAPE)
+        controller.update(played.time, played.state, present, swapped=played.swaps % 2 == 1)
+
+    game.watchers.append(watch)
+    return controller
+
+
+def _mj_seats(arguments: MjArguments, rules: Rules) -> dict[str, int]:
+    wanted = {"t1": arguments.seats, "k1": arguments.k1_seats}
+    seats = {kind: 2 * rules.match.players if count is None else count for kind, count in wanted.items()}
+    if not any(seats.values()):
+        raise UsageError("--seats 0 and --k1-seats 0 leave no robot to play with; give at least one.")
+    return {kind: count for kind, count in seats.items() if count}
+
+
+def _mj_rules(arguments: MjArguments) -> tuple[Rules, str]:
+    """The rule book with what was asked for, and the field."""
+    from nutmeg.match.rules.book import rules_on
+
+    rules = _rules(arguments)
+    field = arguments.field or _MJ_FIELDS.get(rules.name, "fifa7vs7")
+    rules = rules.on(rules_on(arguments.rules, field).pitch)
+    asked = {name: True for name in ("swap_ends", "extra_time") if getattr(arguments, name)}
+    rules = rules.with_match(**asked)
+    fouls = rules.fouls
+    if arguments.fouls:
+        switched = {
+            name: dataclasses.replace(getattr(fouls, name), on=True) for name in ("touching", "charging", "crowding")
+        }
+        fouls = dataclasses.replace(fouls, **switched)
+    offside = dataclasses.replace(rules.offside, on=rules.offside.on or arguments.offside)
+    shoot_out = dataclasses.replace(rules.shoot_out, on=rules.shoot_out.on or arguments.shoot_out)
+    return dataclasses.replace(rules, fouls=fouls, offside=offside, shoot_out=shoot_out), field
+
+
+def _rehearse_mj(rules: Rules, field: str) -> None:
+    """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come."""
+    from nutmeg.match.mj_game import MjGame, MjSetup
+    from nutmeg.match.rules.play_modes import PlayMode
+    from nutmeg.net.mj.effectors import read_orders
+    from nutmeg.net.mj.percepts import PerceptWriter
+
+    with MjGame(rules, seed=0, setup=MjSetup(field=field), seats={"t1": 1, "k1": 1}) as game:
+        writer, robots = PerceptWriter(game.world.marks), ("t1", "k1")
+        slots = [game.enter(f"team{kind}", 1, kind) for kind in range(len(robots))]
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for _ in range(4):
+            orders = [read_orders(b"(he1 0 0 20 0.5 0)(SPK say 100 SGk=)(syn)", robot) for robot in robots]
+            percepts = game.cycle({slot: order.action for slot, order in zip(slots, orders, strict=True)})
+            read_orders(b"(he1 0 0 20 0.5 0)(syn)", robots[0])
+            for percept in percepts.values():
+                writer.framed(percept)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import signal
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,11 +24,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import tyro
 
-from nutmeg.base.errors import SimulationError, UsageError
+from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Starting, load_physics, signals_handled
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import Port, Seconds
-from nutmeg.commands.serving import ControllerOptions, ServedPage, ServeOptions, ServerLog
+from nutmeg.commands.serving import ControllerOptions, ServedPage, ServeOptions, ServerLog, ended_as_asked
 
 if TYPE_CHECKING:
     from nutmeg.model.scene import Placement
@@ -37,19 +36,16 @@ if TYPE_CHECKING:
     from nutmeg.net.host.robot_host import HostSettings, RobotHost
     from nutmeg.net.host.robot_host import Port as RobotPort
     from nutmeg.sim.worlds import Worlds
-    from nutmeg.view.pages.orders import Inbox
-    from nutmeg.view.pages.process import Controls
+    from nutmeg.view.pages.orders import Controls
     from nutmeg.view.terminal import Terminal
 
 Cameras: TypeAlias = "Callable[[Worlds], CameraFeed] | None"
-NAO = "nao-v6"
-"""The robot whose interface is LoLA."""
+NAO = "nao-v6"  # the robot whose interface is LoLA
 DEFAULT_FIELD = "spl2025"
 _DEFAULT_SOCKET = Path("/tmp/robocup")  # noqa: S108 (where the real robot has it, and clients expect it)
 _ROBOTS_PER_ROW = 4
 MAX_ROBOTS = 20
-_SCHEDULE_INTERVAL = 10.0
-"""Time between two tables of `--show-schedule` [s]."""
+_SCHEDULE_INTERVAL = 10.0  # time between two tables of `--show-schedule` [s]
 SCHEDULE_COLUMNS = {
     "task": "task",
     "period_ms": "period",
@@ -178,18 +174,9 @@ def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Term
         if arguments.show_schedule:
             host.every(_SCHEDULE_INTERVAL, "show", lambda now: _log_schedule(host, log) if now else None)
         terminal.say(_addresses(port))
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
         began = time.monotonic()
-        try:
+        with ended_as_asked(settings.record, host.finish):
             host.run(arguments.seconds or float("inf"))
-        except KeyboardInterrupt:
-            pass  # Ctrl-C before or after the host listens to it: the host ends as asked
-        except SimulationError as error:
-            kept = f" Everything up to then is in {settings.record}." if settings.record else ""
-            raise SimulationError(f"{error}{kept}") from None
-        finally:
-            host.finish()  # first of all: whatever else takes long to end, the recording is whole
         wall = time.monotonic() - began
     return _summary(arguments, host, page.url, wall, terminal)
 
@@ -223,8 +210,7 @@ def _match(arguments: HostOptions, settings: HostSettings) -> tuple[HostSettings
 
 def _hands_on(host: RobotHost) -> Controls:
     """What people at the page may do to robots by hand."""
-    from nutmeg.view.pages.orders import Inbox, Order
-    from nutmeg.view.pages.process import Controls
+    from nutmeg.view.pages.orders import Controls, Inbox, Order
 
     def touch(order: Order) -> None:  # called in the thread that reads the page's orders
         robot, _, sensor = order.thing.rpartition("/")
@@ -232,9 +218,9 @@ def _hands_on(host: RobotHost) -> Controls:
         if robot in host.robots:
             host.robots[robot].poke(sensor, None if release else value, seconds=seconds or float("inf"))
 
-    inbox: Inbox = Inbox()
+    inbox = Inbox()
     inbox.on_poke = touch
-    pokes = {name: list(robot.hands_on) for name, robot in host.robots.items() if robot.hands_on}
+    pokes = {name: tuple(robot.hands_on) for name, robot in host.robots.items() if robot.hands_on}
     return Controls(inbox=inbox, pokes=pokes)
 
 

@@ -7,8 +7,9 @@ with ServerLog(terminal.say) as log, ServedPage(log, record, host="127.0.0.1", p
 
 from __future__ import annotations
 
+import contextlib
 import queue
-import socket
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -17,26 +18,23 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, FileError, NutmegError, UsageError
+from nutmeg.base.errors import FileError, NutmegError, SimulationError, UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Address, JsonOption, Port, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nutmeg.net.connection import Report
     from nutmeg.net.game_controller import ControllerSettings
-    from nutmeg.view.pages.process import Controls, ViewerProcess
+    from nutmeg.view.pages.orders import Controls
+    from nutmeg.view.pages.process import ViewerProcess
 
-_LINES_A_SECOND = 20
-"""Lines a second that people can still read."""
-_WAITING_LINES = 100
-"""Lines that may wait to be written."""
-_LOG_PATIENCE = 10.0
-"""How long the end of a log waits for a slow reader [s]."""
-_PAGE_PATIENCE = 3.0
-"""How long the page may take to end [s]."""
+_LINES_A_SECOND = 20  # lines a second that people can still read
+_WAITING_LINES = 100  # lines that may wait to be written
+_LOG_PATIENCE = 10.0  # how long the end of a log waits for a slow reader [s]
+_PAGE_PATIENCE = 3.0  # how long the page may take to end [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,30 +99,39 @@ class ControllerOptions:
 
 def check_ports(host: str, ports: dict[str, int]) -> None:
     """Refuses ports that are in use at once, by option, not only when everything is built."""
+    from nutmeg.view.pages.process import check_port
+
     taken: set[int] = set()
     for option, port in ports.items():
         if port in taken - {0}:
             raise UsageError(f"{option} is {port}, as another port is; each needs its own.")
         taken.add(port)
-        try:
-            with socket.socket(socket.AF_INET) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((host, port))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with "
-                f"{option} (0 takes a free one) or --host, or end the program that uses it."
-            ) from None
+        check_port(host, port, option)
+
+
+@contextlib.contextmanager
+def ended_as_asked(record: Path | None, close: Callable[[], object]) -> Iterator[None]:
+    """Around the run of a server: says that it is ready, and closes its recording however it ends.
+
+    Ctrl-C, before or after the server listens to it, is the end that was asked for.
+    """
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    except SimulationError as error:
+        kept = f" Everything up to then is in {record}." if record else ""
+        raise SimulationError(f"{error}{kept}") from None
+    finally:
+        close()  # first of all: whatever else takes long to end, the recording is whole
 
 
 class ServedPage(Closing):
-    """The web page of a server: shows the growing recording, in a process of its own.
+    """The web page of a server: shows the growing recording, if there is one, in a process of its own.
 
-    Args:
-        log: where the page's address, or why there is none, is written.
-        record: the recording; None for no page.
-        host: address to listen on.
-        port: of the page.
+    The page's address, or why there is none, is written to the log.
     """
 
     def __init__(self, log: ServerLog, record: Path | None, *, host: str, port: int) -> None:
@@ -168,14 +175,9 @@ class ServedPage(Closing):
 class ServerLog(Closing):
     """What happens to a server, written for people without ever holding the server up.
 
-    Lines are written by a thread of their own, because their reader may be slow or not read at all. At most so many
-    lines a second are written; how many were left out is said as soon as there is room again. One kind of line is
-    never left out: if it was written that a player joined, it is also written that it left, and why.
-
-    Args:
-        write: takes a line; may take its time.
-        a_second: how many lines a second at most.
-        clock: tells the time, s.
+    Lines are written by a thread of their own, because `write` may be slow or never return. At most so many lines a
+    second are written; how many were left out is said as soon as there is room again. One kind of line is never left
+    out: if it was written that a player joined, it is also written that it left, and why.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, Any]:
     from nutmeg.view.reports.report import write_page
-    from nutmeg.view.reports.servo import NUMBER_NAMES, readable, servo_figure, servo_page
+    from nutmeg.view.reports.servo import numbers_table, servo_figure, servo_page
 
     body = _body(arguments)
     name = arguments.actuation or ("motoflex" if body is None else body.actuation or "ideal")
@@ -89,19 +89,14 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     with writing(arguments.output) as path:
         path.write_bytes(servo_figure(title, first, ideal))
     write_page(page, servo_page(title, first, ideal, facts(rig), notes))
-    numbers = first.numbers()
-    beside = ideal.numbers() if ideal else {}
-    rows = [
-        (NUMBER_NAMES[key][0], readable(key, value), *([readable(key, beside[key])] if beside else []))
-        for key, value in numbers.items()
-    ]
-    terminal.table(title, ("", first.actuation, *(["ideal"] if beside else [])), rows)
+    table = numbers_table(first, ideal)
+    terminal.table(title, table.columns, table.rows)
     terminal.say(f"wrote {arguments.output} and {page}.")
     return {
         "joint": rig.joint,
         "actuation": name,
-        "measured": _finite(numbers),
-        "ideal": _finite(beside),
+        "measured": _finite(first.numbers()),
+        "ideal": _finite(ideal.numbers() if ideal else {}),
         "steps": _per_step(first),
         "png": str(arguments.output),
         "html": str(page),

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
 _EXAMPLE_GAME = "striker,keeper,3"
-_WIDEST = 6
-"""Most teams of which the terminal shows all pairs; the report does so in any case."""
-_ON_CLUSTER = 64
-"""Games that are handed to a cluster together."""
+_WIDEST = 6  # most teams of which the terminal shows all pairs; the report does so in any case
+_ON_CLUSTER = 64  # games that are handed to a cluster together
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -230,8 +230,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
 def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, video: str = "") -> None:
     """Writes the report of what is done so far."""
     from nutmeg.learning.policies.training import Iteration
-    from nutmeg.view.reports.progress import Progress, progress_report, read_curves
     from nutmeg.view.reports.report import Card, duration, number, write_page
+    from nutmeg.view.reports.runs import Progress, progress_report, read_curves
 
     last = read_json(opened.folder / "results.json") or {}
     folder = opened.folder

@@ -43,7 +43,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Builds the scene and watches it."""
     with Starting():
         load_physics()
-        from nutmeg.commands.view_handling import Handling
+        from nutmeg.commands.directors import Handling
         from nutmeg.model import Placement, SceneSettings, assemble
         from nutmeg.model.identified import placed_with_body
         from nutmeg.model.posing import overlap_advice, overlaps
@@ -63,6 +63,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         terminal.warn(f"{name}: {overlap_advice(found)}")
     worlds, inbox = Worlds(scene), Inbox()
     handling, pairs = Handling(worlds, inbox), tuple(map(str, found))
-    how = arguments.watching(name, inbox=inbox, bench=handling.offer(pairs), paced=True)
+    how = arguments.watching(name, controls=handling.controls(pairs), paced=True)
     told = watch(worlds, handling, how, terminal, senses=(Sensing(worlds, name),))
     return {**told, "overlaps": list(pairs)}

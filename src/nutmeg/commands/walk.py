@@ -164,7 +164,7 @@ def show_measurement(found: WalkMeasurement, terminal: Terminal) -> None:
 
 
 def _drive(arguments: DriveArguments, terminal: Terminal) -> dict[str, Any]:
-    from nutmeg.commands.walk_drive import Driver
+    from nutmeg.commands.directors import Driver
     from nutmeg.learning.courses import ROBOT_NAME, make_walker
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.sim import Worlds
@@ -175,12 +175,11 @@ def _drive(arguments: DriveArguments, terminal: Terminal) -> dict[str, Any]:
     placement = Placement(robot=walk.robot, name=ROBOT_NAME, team="blue", actuation=arguments.actuation)
     worlds = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,))))
     walker = make_walker(worlds, [walk])
-    inbox = Inbox()
-    driver = Driver(worlds, walker, wanted, inbox, sets=tuple(walk.as_tables()))
+    driver = Driver(worlds, walker, wanted, Inbox(), sets=tuple(walk.as_tables()))
     top = walker.walk.top_speed()[0]
     if any(abs(value) > most + 1e-9 for value, most in zip(wanted, top, strict=True)):
         terminal.warn(f"this walk's longest steps are {top[0]:.2f}, {top[1]:.2f} m/s and {top[2]:.2f} rad/s.")
-    how = arguments.watching(walk.name or "walk", drive=driver.offer(), inbox=inbox)
+    how = arguments.watching(walk.name or "walk", controls=driver.controls())
     if arguments.view:
         terminal.say("drive it in the page: W A S D or arrows, Q E to turn, space stops, R puts it back on its feet.")
     return watch(worlds, driver, how, terminal)

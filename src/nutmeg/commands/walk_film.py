@@ -37,12 +37,10 @@ WALK_PLAN = (
     ("stop", (0.0, 0.0), 1.0),
 )
 """What is filmed: a name, a direction as the robot sees it (None turns on the spot), and how long [s]."""
-SIZE, _FPS = (640, 360), 20.0
-"""Width and height in pixels, pictures a second."""
+SIZE, _FPS = (640, 360), 20.0  # width and height in pixels, pictures a second
 _FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""
-FILMED_AFTER_FALL = 1.5
-"""How long a robot that fell is filmed [s]."""
+FILMED_AFTER_FALL = 1.5  # how long a robot that fell is filmed [s]
 
 
 def film_walk(
@@ -53,14 +51,9 @@ def film_walk(
     size: tuple[int, int] = SIZE,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Films a walk; returns the number of pictures.
+    """Films a walk into an MP4 file; returns the number of pictures.
 
-    Args:
-        walk: which.
-        out: the MP4 file to write.
-        actuation: what drives the joints.
-        size: width and height in pixels.
-        on_progress: called with the pictures done and their total.
+    `size` is width and height in pixels; `on_progress` is called with the pictures done and their total.
     """
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         recording = Path(folder) / "walk.nutmeg"

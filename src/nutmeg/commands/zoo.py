@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from nutmeg.sim.worlds import Worlds
     from nutmeg.view.terminal import Terminal
 
-FALLEN = 0.5
-"""A robot whose uprightness is below this has fallen."""
-_ACT = 14.0
-"""Seconds between two pushes."""
-PUSH = (4.0, 0.12, 45.0)
-"""When in each act, for how long [s] and how hard [N] the Nao is pushed."""
-_BACK_UP = 11.0
-"""When in each act the fallen Nao is put on its feet again."""
+FALLEN = 0.5  # a robot whose uprightness is below this has fallen
+_ACT = 14.0  # seconds between two pushes
+PUSH = (4.0, 0.12, 45.0)  # when in each act, for how long [s] and how hard [N] the Nao is pushed
+_BACK_UP = 11.0  # when in each act the fallen Nao is put on its feet again
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.experiments.experiment import ExperimentSettings, Progress, ResultTable, decimal, share, silent, text
+from nutmeg.experiments import experiment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ TIMEOUT = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick leaves out the kick."""
 
     traces: Path | None = None
@@ -209,7 +209,7 @@ def _rms(values: Sequence[float] | Floats) -> float:
     return float(np.sqrt(np.mean(np.square(np.asarray(values, float)))))
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Replays all recordings, writes what came back beside the results, and draws the first second of each walk."""
     folder = settings.traces or DATA
     files = sorted(folder.glob("*.txt.gz")) if folder.is_dir() else []
@@ -264,23 +264,23 @@ def _forces(percepts: Sequence[Percept], foot: str) -> Floats:
     return np.array([one.forces.get(foot, np.nan) for one in percepts])
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors of each recording."""
     notes = [
         f"{kick['recording']}: the ball went {kick['there']:.2f} m there and {kick['here']:.2f} m here; the two are at "
         f"most {100 * kick['apart']:.0f} cm apart."
         for kick in answer["kicks"]
     ]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         answer["rows"],
         {
-            "recording": text("recording"),
-            "cycles": text("cycles"),
-            "joints [deg]": decimal("joints", 2),
-            "gyro [deg/s]": decimal("gyro", 1),
-            "acc [m/s^2]": decimal("acc", 2),
-            "same contact": share("contact"),
-            "force [N]": decimal("force", 1),
+            "recording": experiment.text("recording"),
+            "cycles": experiment.text("cycles"),
+            "joints [deg]": experiment.decimal("joints", 2),
+            "gyro [deg/s]": experiment.decimal("gyro", 1),
+            "acc [m/s^2]": experiment.decimal("acc", 2),
+            "same contact": experiment.share("contact"),
+            "force [N]": experiment.decimal("force", 1),
         },
         *notes,
     )

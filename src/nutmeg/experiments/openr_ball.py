@@ -32,18 +32,8 @@ from numpy.random import SeedSequence
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import EnvironmentProblem, NutmegError
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    DEGREES,
-    Cell,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    decimal,
-    number,
-    silent,
-    text,
-    yes_or_no,
-)
+from nutmeg.experiments import experiment
+from nutmeg.experiments.experiment import number
 from nutmeg.net.host.cameras import CamerasInStep
 from nutmeg.net.host.robot_host import RobotHost
 from nutmeg.net.openr.ball_follower import BallFollower, follow_ball
@@ -344,7 +334,7 @@ class _Program(threading.Thread):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means one start of each robot instead of ten."""
 
     seed: int = 0
@@ -355,7 +345,7 @@ class Settings(ExperimentSettings):
     """The program that moves the robot: `python`, or `cpp`, the example in C++, which is compiled first."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Tries random starts; those that are in the folder already are not tried again."""
     seed, client = settings.seed, settings.client
     numbers = range(seed, seed + (settings.seeds or (QUICK_STARTS if settings.quick else STARTS)))
@@ -390,16 +380,16 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {"experiment": "openr-ball", "robots": counts, "trials": trials, "settings": {**known, "seed": seed}}
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Starts of an AIBO that goes to the ball, and the result of each."""
-    columns: dict[str, Cell] = {
-        "robot": text("robot"),
-        "start": text("seed"),
+    columns: dict[str, experiment.Cell] = {
+        "robot": experiment.text("robot"),
+        "start": experiment.text("seed"),
         "ball away [m]": lambda row: number(row["start"]["distance"], 2),
-        "ball at [deg]": lambda row: number(row["start"]["bearing"], 0, DEGREES),
-        "reached": lambda row: yes_or_no(row["reached"]),
-        "after [s]": decimal("seconds", 1),
-        "nearest [m]": decimal("nearest", 2),
+        "ball at [deg]": lambda row: number(row["start"]["bearing"], 0, experiment.DEGREES),
+        "reached": lambda row: experiment.yes_or_no(row["reached"]),
+        "after [s]": experiment.decimal("seconds", 1),
+        "nearest [m]": experiment.decimal("nearest", 2),
     }
     settings = answer["settings"]
     each = ", ".join(f"{robot} {one['reached']} of {one['starts']}" for robot, one in answer["robots"].items())
@@ -407,4 +397,4 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         f"reached the ball (within {settings['reached']:g} m of the middle of the trunk) in {settings['seconds']:g} s: "
         f"{each}; goal: 9 of 10. Program: {settings.get('client', 'python')}."
     )
-    return ResultTable.of(answer["trials"], columns, note)
+    return experiment.ResultTable.of(answer["trials"], columns, note)

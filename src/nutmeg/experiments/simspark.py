@@ -28,15 +28,8 @@ import numpy as np
 
 from nutmeg.base.angles import wrap_angle
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.experiments.experiment import (
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    decimal,
-    example_folder,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
+from nutmeg.experiments.experiment import text
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.reality.identify.identification import Identification, Identified
 from nutmeg.reality.identify.settings import read_identify
@@ -317,7 +310,7 @@ QUICK = Effort(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means one search with few candidates and few trials."""
 
     seed: int = 0
@@ -329,10 +322,10 @@ class Settings(ExperimentSettings):
     which were cut from them."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Fits, replays what was held out, and writes report.html and, unless quick, figures."""
     began = time.monotonic()
-    folder = example_folder("simspark_walk")
+    folder = experiment.example_folder("simspark_walk")
     identify = read_identify(folder / "identify.toml")
     effort = QUICK if settings.quick else _full(identify)
     data = folder if settings.recordings is None else _cut(settings.recordings, out / "trials", say)
@@ -362,7 +355,7 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return answer
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Replays of the league's own simulator before and after identification."""
     units = answer["units"]
     rows = [
@@ -370,12 +363,14 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for name, parts in answer["table"].items()
         for part, values in parts.items()
     ]
-    columns = {"": text("row"), " ": text("part")} | {f"{kind} [{unit}]": decimal(kind) for kind, unit in units.items()}
+    columns = {"": text("row"), " ": text("part")} | {
+        f"{kind} [{unit}]": experiment.decimal(kind) for kind, unit in units.items()
+    }
     ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in answer["part_left"].items())
-    return ResultTable.of(rows, columns, f"after / before: {ratios} (goal: at most 0.5).")
+    return experiment.ResultTable.of(rows, columns, f"after / before: {ratios} (goal: at most 0.5).")
 
 
-def _cut(recordings: Path, out: Path, say: Progress) -> Path:
+def _cut(recordings: Path, out: Path, say: experiment.Progress) -> Path:
     """The folder with the trials of logs."""
     for name, (modes, seconds) in LOG_PARTS.items():
         say(f"cutting the {name} log")
@@ -394,7 +389,9 @@ def _full(settings: IdentifySettings) -> Effort:
     )
 
 
-def _fit(identify: IdentifySettings, effort: Effort, data: Path, settings: Settings, say: Progress) -> Identified:
+def _fit(
+    identify: IdentifySettings, effort: Effort, data: Path, settings: Settings, say: experiment.Progress
+) -> Identified:
     fit = Identification(
         identify,
         train=found_files(effort.train, data, "the trials to fit"),

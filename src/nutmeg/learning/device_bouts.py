@@ -280,6 +280,7 @@ class DeviceCourse:
 
         table, scene = self._table, self.scene
         body = NaoBody(table)
+        body.weigh()
         legs: Any = body.legs.record
         motors: Any = motor_records(table, body)
         numbers = CourseNumbers(

@@ -60,6 +60,8 @@ class BaseGame(Closing):
         """Names of left and right."""
         self.cycles = 0
         """How many have been played."""
+        self.facts: Facts | None = None
+        """What the referee knew of the last cycle."""
         self.events: tuple[Event, ...] = ()
         """What happened in the last cycle, and by orders since."""
         self.fouls: list[Event] = []
@@ -202,6 +204,7 @@ class BaseGame(Closing):
     def _judge(self, facts: Facts) -> None:
         """Counts a cycle that was played, and has the referee look at it."""
         self.cycles += 1
+        self.facts = facts
         self._past.clear()
         held = self.state.held
         self.state, decisions = judge(self.state, facts, self.rules)

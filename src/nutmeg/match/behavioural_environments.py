@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,13 +24,14 @@ from nutmeg.base.kernels import kernel
 from nutmeg.learning.gym.spaces import Layout, Part, checked_actions
 from nutmeg.match.behavioural_game import BehaviourSetup
 from nutmeg.match.behavioural_games import BehaviourGames
-from nutmeg.match.episodes import PHASE_NAMES, EpisodeOptions, check_actions, phase
+from nutmeg.match.episodes import PHASE_NAMES, EpisodeEnv, EpisodeOptions, phase
 from nutmeg.match.players.tactics.records import new_memories
 from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, rules_on
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import new_match
+from nutmeg.match.series.ball_control import new_controls
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
@@ -40,7 +40,6 @@ from nutmeg.model.ball import load_ball
 try:
     from gymnasium.spaces import Box, Dict
     from gymnasium.vector.utils import batch_space
-    from pettingzoo import ParallelEnv
 except ImportError:
     raise MissingExtraError("the environment of a match", "Gymnasium and PettingZoo", "rl") from None
 
@@ -49,13 +48,13 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Bools, Floats, Floats32, Ints
     from nutmeg.base.records import Records
+    from nutmeg.match.episodes import ByAgent
     from nutmeg.match.players.tracking.records import BeliefRecord
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
     Observations = Any
     Stepped = tuple[Observations, Floats, Bools, Bools, dict[str, Any]]
-    ByAgent = dict[str, Any]
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -77,8 +76,8 @@ class BehaviourOptions(EpisodeOptions):
     """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
     """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
-    opponents: str = ""
-    """Let a strategy play from the right; then only the left team's players are agents."""
+    sonar: bool = False
+    """Whether observations also have the distances of the two sonars, left and right."""
     field: str = "spl2011"
     """What is played on."""
     rules: str = "spl2011"
@@ -108,19 +107,10 @@ class BehaviourOptions(EpisodeOptions):
         """Field, bodies and senses."""
         return BehaviourSetup(field=self.field, settings=self.behaviour, eyes=self.eyes or None)
 
-    @property
-    def agents(self) -> tuple[str, ...]:
-        """Names of the agents: `left_1`, ..., and `right_1`, ... if no strategy plays there."""
-        teams = ("left",) if self.opponents else ("left", "right")
-        return tuple(f"{team}_{number}" for team in teams for number in range(1, self.players + 1))
-
-    def rule_book(self) -> Rules:
-        """The rules of every episode, without a penalty shoot-out."""
-        try:
-            rules = rules_on(self.rules, self.field)
-            return self.changed(dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False)))
-        except (ValueError, TypeError) as error:
-            raise UsageError(f"rules of the match: {error}") from None
+    def load_rules(self) -> Rules:
+        """The rule book of the world, without a penalty shoot-out."""
+        rules = rules_on(self.rules, self.field)
+        return dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=False))
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -196,12 +186,14 @@ class SymbolObservations:
 
     def __init__(self, options: BehaviourOptions) -> None:
         parts = _body_parts(options.length)
+        if options.sonar:
+            parts.append(Part("sonar", 2, 0.0, options.setup.senses().sonar.farthest))
         self.body = Layout(parts)
         """The observation beside pictures."""
         self.layout = Layout([*parts, *_symbol_parts(options.players)])
         """The observation without pictures."""
         self._options = options
-        sides = [np.array([_phase_of(mode, side) for mode in PlayMode]) for side in Side]
+        sides = [np.array([phase(mode, side) for mode in PlayMode]) for side in Side]
         self._phases = np.stack(sides, axis=1)
 
     def rows(self, games: SteeredGames) -> Floats32:
@@ -229,7 +221,8 @@ class SymbolObservations:
         score = np.array([one.score for one in games.states], float)
         left = self._options.length - games.clocks()
         own = np.stack([score[rows, side], score[rows, 1 - side]], axis=-1)
-        return {
+        sonar = {"sonar": np.nan_to_num(games.senses.sonar.answers[rows, slots]).reshape(count, 2)}  # 0: no answer
+        return (sonar if self._options.sonar else {}) | {
             "head": state.head[rows, slots].reshape(count, 2),
             "odometry": state.odometry[rows, slots].reshape(count, 3),
             "upright": (posture <= Posture.KICKING).astype(float).reshape(count, 1),
@@ -238,13 +231,6 @@ class SymbolObservations:
             "time_left": np.broadcast_to(left[:, None], slots.shape).reshape(count, 1),
             "score": own.reshape(count, 2),
         }
-
-
-def _phase_of(mode: PlayMode, side: Side) -> Floats:
-    """(7,) the phase of play as a team sees it: 1 at one of `PHASE_NAMES`, else 0."""
-    from nutmeg.match.worlds.physical.percept import GameView
-
-    return phase(GameView(mode=mode.wire_name, time=0.0, score_left=0, score_right=0), side)
 
 
 def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
@@ -378,6 +364,7 @@ class SteeredGames(BehaviourGames):
         table, watch = self._table, self._watch
         for array in (self._counts, table.modes, table.held, table.beamed, watch.low, self.actions):
             array[chosen] = 0
+        self.controls[chosen] = new_controls(self.rules.pitch, len(chosen))
         watch.clocks[chosen] = np.zeros((), watch.clocks.dtype)
         table.memories[chosen] = new_memories(len(chosen), SLOTS)
         for _ in range(LINE_UP_CYCLES):
@@ -582,7 +569,7 @@ def _chosen(observations: Observations, rows: Ints) -> Observations:
 # It is an environment of one match; options, observations and rewards are those of `BehaviourVectorEnv`.
 
 
-class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+class BehaviourEnv(EpisodeEnv):
     """A match; options are those of `BehaviourOptions`."""
 
     metadata: dict[str, Any] = {"name": "nutmeg_behaviour_v0", "render_modes": [], "is_parallelizable": True}  # noqa: RUF012
@@ -591,65 +578,25 @@ class BehaviourEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no type
         self.matches = BehaviourVectorEnv(1, **options)
         """The match, as an environment of one."""
         self.options, self.layout = self.matches.options, self.matches.layout
-        self.possible_agents = list(self.matches.agents)
-        self.agents: list[str] = []
-        spaces = self.matches.single_observation_space, self.matches.single_action_space
-        self._observation_spaces, self._action_spaces = (
-            {agent: deepcopy(one) for agent in self.possible_agents} for one in spaces
-        )
+        width = ACTION_WIDTHS[self.options.actions]
+        super().__init__(self.options, self.matches.single_observation_space, width)
 
-    def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
-        """The observation space of an agent; the same for all."""
-        return self._observation_spaces[agent]
+    def _begin(self, seed: int | None) -> None:
+        self.matches.reset(seed=seed)
 
-    def action_space(self, agent: str) -> Any:  # noqa: ANN401
-        """The action space of an agent; the same for all."""
-        return self._action_spaces[agent]
+    def _advance(self, actions: Sequence[Floats]) -> tuple[Sequence[float], bool, bool]:
+        rewards, over, cut = self.matches.advance(np.array(actions)[None])
+        return rewards[0].tolist(), bool(over[0]), bool(cut[0])
 
-    def reset(
-        self,
-        seed: int | None = None,
-        options: dict[str, Any] | None = None,  # noqa: ARG002 (there are none)
-    ) -> tuple[ByAgent, ByAgent]:
-        """Begins an episode: a kick-off, by a team that is drawn."""
-        observations, infos = self.matches.reset(seed=seed)
-        self.agents = list(self.possible_agents)
-        return self._observed(observations), self._by_agent(infos)
+    def _observations(self) -> ByAgent:
+        found = self.matches.observe()
+        if isinstance(found, dict):
+            return {a: {name: rows[0, k] for name, rows in found.items()} for k, a in enumerate(self.agents)}
+        return {agent: found[0, k] for k, agent in enumerate(self.agents)}
 
-    def step(self, actions: ByAgent) -> tuple[ByAgent, dict[str, float], dict[str, bool], dict[str, bool], ByAgent]:
-        """One cycle of 0.1 s."""
-        check_actions(actions, self.agents)
-        shape, matches = self.matches.single_action_space.shape, self.matches
-        rewards, over, cut = matches.advance(
-            np.array([checked_actions(actions[agent], shape) for agent in self.agents])[None]
-        )
-        agents = self.agents
-        answer = (
-            self._observed(matches.observe()),
-            dict(zip(agents, rewards[0].tolist(), strict=True)),
-            dict.fromkeys(agents, bool(over[0])),
-            dict.fromkeys(agents, bool(cut[0])),
-            self._by_agent(matches.infos()),
-        )
-        if over[0] or cut[0]:
-            self.agents = []
-        return answer
-
-    def _observed(self, observations: Any) -> ByAgent:  # noqa: ANN401
-        """The observations of all agents by their names."""
-        if isinstance(observations, dict):
-            return {
-                agent: {name: values[0, place] for name, values in observations.items()}
-                for place, agent in enumerate(self.agents)
-            }
-        return {agent: observations[0, place] for place, agent in enumerate(self.agents)}
-
-    def _by_agent(self, infos: dict[str, Any]) -> ByAgent:
-        """Ground truth by agent."""
-        return {
-            agent: {"place": infos["place"][0, place], "ball": infos["ball"][0, place]}
-            for place, agent in enumerate(self.agents)
-        }
+    def _infos(self) -> ByAgent:
+        infos = self.matches.infos()
+        return {agent: {name: infos[name][0, k] for name in ("place", "ball")} for k, agent in enumerate(self.agents)}
 
     def state(self) -> Floats32:
         """Ground truth: poses (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""

@@ -79,6 +79,8 @@ class BehaviourSetup:
     eyes: str | Path | EyesSettings | None = None
     """What players sense with: a name, a file, or the settings; None for those with the name of the robots' settings,
     or of a `nao`."""
+    cameras: bool = False
+    """Whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each."""
 
     def ground(self, rules: Rules) -> FieldSettings:
         """The field; a rule book for another pitch is refused."""
@@ -131,7 +133,6 @@ class BehaviourGame(BaseGame):
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
         kick_off: who starts.
-        cameras: whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each.
     """
 
     def __init__(
@@ -144,7 +145,6 @@ class BehaviourGame(BaseGame):
         right: str = "",
         record: Path | None = None,
         kick_off: Side = Side.LEFT,
-        cameras: bool = False,
     ) -> None:
         super().__init__(rules, seed=seed, left=left, right=right, record=record, kick_off=kick_off)
         self.settings, self.eyes, ground = setup.behaviours()[0], setup.senses(), setup.ground(rules)
@@ -155,7 +155,7 @@ class BehaviourGame(BaseGame):
         self._said: dict[int, str] = {}
         self._told: dict[int, dict[str, Any]] = {}
         self._posted: deque[_Post] = deque()
-        self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if cameras else None
+        self._cameras = Cameras(self.eyes, ground, load_ball(ground.ball)) if setup.cameras else None
 
     # ---- players
 
@@ -351,7 +351,6 @@ class BehaviourGame(BaseGame):
             seed=self.seed,
             config=self._recorded_config(world="behavioural", eyes=self.eyes.name),
             minds=None if self._minds is None else self._present_minds,
-            others_every=1,
         )
 
     def _present_minds(self) -> dict[int, _PresentMind]:

@@ -1,8 +1,8 @@
 """Many matches of the behavioural world at once, between compiled strategies.
 
-    games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512), threads=2)
+    games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512))
     results = games.run()                       # until all are over
-    results[0].goals, results[0].falls, results[0].fouls
+    results[0].goals, results[0].falls, results[0].fouls, results[0].control.possession
 
 A match comes out as it does alone in a `BehaviourGame` with the same seed and the same strategies, whatever else is
 played at the same time and on however many threads. Two things make it fast: everything that happens in every cycle is
@@ -36,6 +36,7 @@ from nutmeg.match.rules.play_modes import PlayMode, Side, clock_runs
 from nutmeg.match.rules.referee import judge
 from nutmeg.match.rules.slots import SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE, new_match
+from nutmeg.match.series.ball_control import ControlResult, controls_result, new_controls, observe_matches
 from nutmeg.match.series.settings import COUNTED_EVENTS
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
@@ -64,6 +65,8 @@ class MatchResult:
     goals: tuple[int, int]
     falls: tuple[int, int]
     fouls: tuple[int, int]
+    control: ControlResult
+    """Possession, progress of the ball, and shots."""
     time: float
     """The game time that was played, s."""
     over: bool
@@ -81,7 +84,6 @@ class BehaviourGames:
         setup: field, bodies and senses.
         players: of a team; as many as the rules allow if left out.
         kick_off: who starts: one for all matches, or (M).
-        threads: how many to use; results are the same.
     """
 
     def __init__(
@@ -94,17 +96,18 @@ class BehaviourGames:
         setup: BehaviourSetup = DEFAULT_SETUP,
         players: int | None = None,
         kick_off: Side | Sequence[Side] = Side.LEFT,
-        threads: int = 1,
     ) -> None:
         count = len(seeds)
-        self.rules, self.threads, self.seeds = rules, max(threads, 1), tuple(int(seed) for seed in seeds)
+        self.rules, self.seeds = rules, tuple(int(seed) for seed in seeds)
         keys = np.array([seed % 2**64 for seed in self.seeds], np.uint64)
         self.world = BehaviourWorld(setup.behaviours(count), setup.ground(rules), count=count, seeds=keys)
         self.senses = SymbolicSenses(setup.senses(), self.world)
         self.states = [new_match(kick_off=side) for side in _each_side(kick_off, count)]
         """The referee's memory of each match."""
-        self.swapped = np.zeros(count, bool)
-        """(M,) whether teams have changed ends."""
+        self.controls = new_controls(rules.pitch, count)
+        """(M,) possession, progress of the ball and shots."""
+        self.swapped: Bools = self.controls["swapped"]
+        """(M,) whether teams have changed ends; a view."""
         self._counts = np.zeros((count, 2, len(COUNTED_EVENTS)), np.int64)
         self._watch = _watch(rules, count)
         number = rules.match.players if players is None else players
@@ -128,13 +131,13 @@ class BehaviourGames:
         over: Bools = self._table.modes == int(PlayMode.GAME_OVER)
         return over
 
-    def run(self, seconds: float | None = None) -> list[MatchResult]:
-        """Plays so long, or until all matches are over; the results of all."""
+    def run(self, seconds: float | None = None, *, threads: int = 1) -> list[MatchResult]:
+        """Plays so long, or until all matches are over; the results of all, the same on any number of threads."""
         cycles = None if seconds is None else round(seconds / BEHAVIOURAL_CYCLE)
         if cycles is None and not self.rules.match.automatic_kick_off:
             raise UsageError("these matches would never end: say how long to play, or use automatic_kick_off.")
         going = np.flatnonzero(~self.over)
-        chunks = [chunk for chunk in np.array_split(going, self.threads) if len(chunk)]
+        chunks = [chunk for chunk in np.array_split(going, max(threads, 1)) if len(chunk)]
         if len(chunks) <= 1:
             for chunk in chunks:
                 self._play(chunk, cycles)
@@ -163,6 +166,8 @@ class BehaviourGames:
         watch_matches(chosen, state.players, state.balls, state.contact, state.pushed, self._watch)
         for m in chosen[self._watch.clocks["asks"][chosen]].tolist():
             self._judge(m)
+        in_play = chosen[self._table.modes[chosen] == int(PlayMode.PLAY_ON)]
+        observe_matches(in_play, self.controls, state.ball, state.ball_speed, state.pose, state.present)
         self.senses.update(chosen)
 
     def _decide(self, chosen: Ints) -> None:
@@ -222,6 +227,7 @@ class BehaviourGames:
             goals=(left, right),
             falls=falls,
             fouls=fouls,
+            control=controls_result(self.controls[m]),
             time=state.time + (float(self._watch.clocks[m].since) if clock_runs(state.mode) else 0.0),
             over=state.mode is PlayMode.GAME_OVER,
         )

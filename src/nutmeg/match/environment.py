@@ -11,41 +11,38 @@
 A step is a cycle of 20 ms. Agents are called `left_1`, `right_2`, ... by team and number, and keep their names when the
 teams change ends. The same seed and actions give the same episode. What observations, actions and rewards are is in
 the how-to "Reinforcement learning". With `world="behavioural"` the match is one of robots without joints, in steps of
-0.1 s (`match.behaviour.environment`). `env.layout.slices["ball"]` says where a part of an observation is.
+0.1 s (`match.behavioural_environments`). `env.layout.slices["ball"]` says where a part of an observation is.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from nutmeg.base.errors import MissingExtraError, UnknownNameError, UsageError
-from nutmeg.learning.gym.spaces import checked_actions
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import UnknownNameError
+from nutmeg.learning.gym.spaces import Layout, Part
 from nutmeg.match.behavioural_environments import BehaviourEnv
-from nutmeg.match.episodes import EpisodeOptions, PerceptRows, check_actions
+from nutmeg.match.episodes import PHASE_NAMES, TEAMS, EpisodeEnv, EpisodeOptions, phase
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.deciding_player import make_team
 from nutmeg.match.players.learned import JointActionPlayer, WalkActionPlayer
 from nutmeg.match.rules.book import load_rules
-from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam
+from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam, mode_named
 from nutmeg.match.rules.slots import side_of_slot
-from nutmeg.match.worlds.physical.percept import ROBOT
+from nutmeg.match.worlds.physical.percept import ROBOT, WITHOUT_TOES
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
+    from nutmeg.base.arrays import Floats, Floats32
     from nutmeg.match.rules.book import Rules
-    from nutmeg.match.worlds.physical.percept import Player
-
-    Row = NDArray[np.float32]
-
-
-# ----------------------------------------------------------------------------------------------------
-# What can be chosen when the environment of a match is made, and what is refused.
+    from nutmeg.match.worlds.physical.percept import Percept, Player, Sight
 
 
 Actions = Literal["joints", "walk"]
@@ -59,8 +56,6 @@ class MatchOptions(EpisodeOptions):
     """Whether actions move the joints, or steer a walk."""
     walk: str = "holonomic"
     """With `actions="walk"`: the walk, by its name, its file or the folder of its run."""
-    opponents: str = ""
-    """Let the built-in team play from the right, with this walk; then only the left team's players are agents."""
     noise: bool = True
     """Whether cameras err."""
     beam_noise: bool = True
@@ -77,24 +72,12 @@ class MatchOptions(EpisodeOptions):
                 read_walk(walk).for_robot(ROBOT)
         self.rule_book()
 
-    def rule_book(self) -> Rules:
-        """The rules of every episode."""
-        try:
-            return self.changed(load_rules(self.rules))
-        except (ValueError, TypeError) as error:
-            raise UsageError(f"rules of the match: {error}") from None
+    def load_rules(self) -> Rules:
+        """The rule book of the world."""
+        return load_rules(self.rules)
 
 
-try:
-    from gymnasium.spaces import Box
-    from pettingzoo import ParallelEnv
-except ImportError:
-    raise MissingExtraError("the environment of a match", "Gymnasium and PettingZoo", "rl") from None
-
-
-LEFT, RIGHT = "left", "right"
-TEAMS = (LEFT, RIGHT)
-"""Names of the teams, by the side they begin from."""
+LEFT, RIGHT = TEAMS
 LINE_UP_CYCLES = 60
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 
@@ -112,7 +95,123 @@ def parallel_env(*, world: str = "physical", **options: Any) -> MatchEnv | Behav
     return MatchEnv(**options)
 
 
-class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+# ----------------------------------------------------------------------------------------------------
+# Percepts as rows of numbers: what a player is told now, and what it saw last of everything that moves or stands.
+#
+# Both teams see the pitch alike: landmarks are ordered as the own team sees them, which attacks what is called
+# `their` goal. A thing that was seen is distance [m], angle to the left and angle upwards [rad] from the camera, and
+# how long ago [s]; what was never seen is zeros, and as old as can be.
+
+
+_MAX_SIGHTING_AGE = 10.0
+"""Ages do not grow beyond this, s."""
+_MAX_SIGHTING_DISTANCE = 60.0
+"""Longer than the diagonal of any pitch, m."""
+_TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
+"""As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
+_SEEN_LOW, _SEEN_HIGH = (
+    (0.0, -math.pi, -math.pi / 2, 0.0),
+    (_MAX_SIGHTING_DISTANCE, math.pi, math.pi / 2, _MAX_SIGHTING_AGE),
+)
+_FORCE_LOW = (*(-1.0,) * 3, *(-1000.0,) * 3)
+_FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
+
+
+def _percept_parts(players: int, length: float) -> list[Part]:
+    """The parts of a row.
+
+    Args:
+        players: of a team.
+        length: of the whole game, s.
+    """
+    marks = len(_TEAM_LANDMARKS)
+    return [
+        Part("angles", WITHOUT_TOES, -math.pi, math.pi),
+        Part("gyro", 3, -40.0, 40.0),
+        Part("acc", 3, -200.0, 200.0),
+        Part("forces", 12, _FORCE_LOW * 2, _FORCE_HIGH * 2),
+        Part("landmarks", 4 * marks, _SEEN_LOW * marks, _SEEN_HIGH * marks),
+        Part("ball", 4, _SEEN_LOW, _SEEN_HIGH),
+        Part("mates", 4 * players, _SEEN_LOW * players, _SEEN_HIGH * players),
+        Part("opponents", 4 * players, _SEEN_LOW * players, _SEEN_HIGH * players),
+        Part("phase", len(PHASE_NAMES), 0.0, 1.0),
+        Part("time_left", 1, 0.0, length),
+        Part("score", 2, 0.0, 100.0),
+    ]
+
+
+class PerceptRows:
+    """The percepts of one player as rows.
+
+    Args:
+        team: name of its team.
+        players: of a team.
+        length: of the whole game, s.
+        more: parts that somebody else fills.
+    """
+
+    def __init__(self, team: str, *, players: int, length: float, more: tuple[Part, ...] = ()) -> None:
+        self.layout = Layout([*_percept_parts(players, length), *more])
+        self._team, self._players, self._length = team, players, length
+        self._percept: Percept | None = None
+        self._side = Side.LEFT
+        self._seen = np.zeros((len(_TEAM_LANDMARKS) + 1 + 2 * players, 4))
+        self._seen[:, 3] = _MAX_SIGHTING_AGE
+
+    def take(self, percept: Percept, side: Side) -> None:
+        """Takes the percept of a cycle, of a player that plays from a side."""
+        self._percept, self._side = percept, side
+        self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, _MAX_SIGHTING_AGE)
+        if percept.sight is not None:
+            self._see(percept.sight)
+
+    def _see(self, sight: Sight) -> None:
+        for label, polar in zip(sight.labels, sight.marks.tolist(), strict=True):
+            self._note(len(_TEAM_LANDMARKS) if label == "B" else _place_of(label, self._side), polar)
+        first = len(_TEAM_LANDMARKS) + 1
+        for team, number, parts in zip(sight.teams, sight.numbers, sight.parts, strict=True):
+            visible = parts[~np.isnan(parts[:, 0])]
+            if number <= self._players and len(visible):
+                row = first + (0 if team == self._team else self._players) + number - 1
+                self._note(row, visible.mean(axis=0).tolist())
+
+    def _note(self, row: int, polar: list[float]) -> None:
+        distance, left, up = polar
+        self._seen[row] = distance, math.radians(left), math.radians(up), 0.0
+
+    def row(self, **more: Floats) -> Floats32:
+        """The row of the last percept, (width,), with the parts that somebody else fills."""
+        percept = self._percept
+        assert percept is not None
+        marks, players = len(_TEAM_LANDMARKS), self._players
+        game = percept.game
+        scores = (game.score_left, game.score_right)
+        parts = {
+            "angles": np.radians(percept.angles[:WITHOUT_TOES]),
+            "gyro": np.radians(percept.gyro),
+            "acc": percept.acc,
+            "forces": np.nan_to_num(percept.forces[:2].ravel()),
+            "landmarks": self._seen[:marks].ravel(),
+            "ball": self._seen[marks],
+            "mates": self._seen[marks + 1 : marks + 1 + players].ravel(),
+            "opponents": self._seen[marks + 1 + players :].ravel(),
+            "phase": phase(mode_named(game.mode), self._side),
+            "time_left": np.array([self._length - game.time]),
+            "score": np.array([scores[self._side], scores[self._side.other]], float),
+            **more,
+        }
+        row: Floats32 = self.layout.rows({name: values[None] for name, values in parts.items()})[0]
+        return row
+
+
+def _place_of(label: str, side: Side) -> int:
+    """Where a landmark stands among `LANDMARKS` as a team sees the pitch, which is the same turned by half a turn."""
+    if side is Side.RIGHT:
+        label = f"{label[0]}{'2' if label[1] == '1' else '1'}{'R' if label[2] == 'L' else 'L'}"
+    return _TEAM_LANDMARKS.index(label)
+
+
+class MatchEnv(EpisodeEnv):
     """A match; options are those of `MatchOptions`."""
 
     metadata: dict[str, Any] = {"name": "nutmeg_match_v0", "render_modes": [], "is_parallelizable": True}  # noqa: RUF012
@@ -121,34 +220,17 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         self.options = MatchOptions.of(options)
         self.max_cycles = self.options.max_cycles
         """The episode is cut off after so many cycles; 0 for never."""
-        teams = TEAMS[:1] if self.options.opponents else TEAMS
-        self._who = {f"{team}_{n}": (team, n) for team in teams for n in range(1, self.options.players + 1)}
-        self.possible_agents = list(self._who)
-        self.agents: list[str] = []
-        width, rows = self._new_player(LEFT, 1).width, self._new_rows(LEFT)
-        self.layout = rows.layout
+        self._who = self.options.agents
+        self.layout = self._new_rows(LEFT).layout
         """Where the parts of an observation are: `layout.slices["gyro"]`."""
-        self._seen = {agent: self._new_rows(team).layout.space for agent, (team, _) in self._who.items()}
-        self._wished = {agent: Box(-1.0, 1.0, (width,), np.float32) for agent in self.possible_agents}
+        width = self._new_player(LEFT, 1).width
+        super().__init__(self.options, self.layout.space, width)
         self._rng: np.random.Generator | None = None
         self._cycles = 0
 
-    def observation_space(self, agent: str) -> Any:  # noqa: ANN401 (Gymnasium's)
-        """The observation space of an agent; the same for all."""
-        return self._seen[agent]
-
-    def action_space(self, agent: str) -> Any:  # noqa: ANN401
-        """The action space of an agent; the same for all."""
-        return self._wished[agent]
-
     # ---- an episode
 
-    def reset(
-        self,
-        seed: int | None = None,
-        options: dict[str, Any] | None = None,  # noqa: ARG002 (there are none)
-    ) -> tuple[dict[str, Row], dict[str, dict[str, Any]]]:
-        """Begins an episode: a kick-off, by a team that is drawn."""
+    def _begin(self, seed: int | None) -> None:
         if seed is not None or self._rng is None:
             self._rng = np.random.default_rng(seed)
         chosen, rng = self.options, self._rng
@@ -167,35 +249,17 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         others = make_team(chosen.opponents, chosen.players, team=RIGHT) if chosen.opponents else []
         everybody: dict[tuple[str, int], Player] = {self._who[agent]: one for agent, one in self._players.items()}
         self._driver = GameLoop(self.game, everybody | {(RIGHT, one.number): one for one in others})
-        self.agents = list(self.possible_agents)
         for _ in range(LINE_UP_CYCLES):
             self._cycle()
         self._cycles, self._score, self._ball = 0, self._goals(), self._ball_ahead()
-        return self._observations(), self._infos()
 
-    def step(
-        self, actions: dict[str, Any]
-    ) -> tuple[dict[str, Row], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """One cycle of 20 ms."""
-        check_actions(actions, self.agents)
-        for agent in self.agents:
-            player = self._players[agent]
-            player.wish = checked_actions(actions[agent], (player.width,))
+    def _advance(self, actions: Sequence[Floats]) -> tuple[Sequence[float], bool, bool]:
+        for agent, action in zip(self.agents, actions, strict=True):
+            self._players[agent].wish = action
         self._cycle()
         self._cycles += 1
         over = self.game.over
-        cut = not over and 0 < self.max_cycles <= self._cycles
-        agents = self.agents
-        answer = (
-            self._observations(),
-            self._rewards(),
-            dict.fromkeys(agents, over),
-            dict.fromkeys(agents, cut),
-            self._infos(),
-        )
-        if over or cut:
-            self.agents = []
-        return answer
+        return self._rewards(), over, not over and 0 < self.max_cycles <= self._cycles
 
     def _cycle(self) -> None:
         """One cycle, with players put to their places where the rules allow it."""
@@ -226,7 +290,7 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     # ---- what agents are told
 
-    def _observations(self) -> dict[str, Row]:
+    def _observations(self) -> dict[str, Floats32]:
         return {agent: self._rows[agent].row(**self._players[agent].told()) for agent in self.agents}
 
     def _infos(self) -> dict[str, dict[str, Any]]:
@@ -250,7 +314,7 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         x = float(self.game.world.ball[0])
         return x if self.game.teams[0] == LEFT else -x
 
-    def _rewards(self) -> dict[str, float]:
+    def _rewards(self) -> list[float]:
         """What the last cycle was worth; the same for all players of a team, and its opposite for the others."""
         goals, ball = self._goals(), self._ball_ahead()
         before, self._score = self._score, goals
@@ -258,16 +322,13 @@ class MatchEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         if ball is not None and self._ball is not None:
             worth += self.options.ball_reward * (ball - self._ball)
         self._ball = ball
-        return {agent: worth if self._who[agent][0] == LEFT else -worth for agent in self.agents}
+        return [worth if self._who[agent][0] == LEFT else -worth for agent in self.agents]
 
-    def state(self) -> Row:
+    def state(self) -> Floats32:
         """All that is true: places (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""
         world, count = self.game.world, self.options.players
         slots = [self._driver.slot(team, n) for team in TEAMS for n in range(1, count + 1)]
         return np.concatenate([world.position[slots].ravel(), world.ball, world.ball_velocity]).astype(np.float32)
-
-    def close(self) -> None:
-        """Nothing to give back."""
 
     def _new_player(self, team: str, number: int) -> JointActionPlayer | WalkActionPlayer:
         if self.options.actions == "joints":

@@ -16,6 +16,8 @@ bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +35,7 @@ from nutmeg.match.worlds.mj.world import PARKED_POSE, PHYSICS, MatchWorld
 from nutmeg.model.robot import load_robot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from nutmeg.base.arrays import Floats, Ints
@@ -43,6 +45,19 @@ if TYPE_CHECKING:
     from nutmeg.model.scene import SceneSettings
 
 
+@dataclass(frozen=True, kw_only=True)
+class MjSetup:
+    """What matches of T1 and K1 are played on, and what viewers are shown."""
+
+    field: str = "fifa7vs7"
+    """Name of the field; the pitch of the rule book must be its."""
+    make_drawing: Callable[[SceneSettings], Drawing] = draw
+    """Draws the scene that viewers of the recording show."""
+
+
+DEFAULT_SETUP = MjSetup()
+
+
 class MjGame(PhysicalGame):
     """A match.
 
@@ -50,11 +65,10 @@ class MjGame(PhysicalGame):
         rules: the rule book; its pitch must be that of the field.
         seed: of everything random.
         seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while parked.
-        field: what is played on.
+        setup: field and drawing.
         left: name of the left team; empty for whoever joins first.
         right: name of the right team; empty for whoever joins next.
         record: recording to make, if any.
-        make_drawing: draws the scene that viewers of the recording show.
     """
 
     world: MatchWorld
@@ -65,14 +79,13 @@ class MjGame(PhysicalGame):
         *,
         seed: int,
         seats: Mapping[str, int],
-        field: str = "fifa7vs7",
+        setup: MjSetup = DEFAULT_SETUP,
         left: str = "",
         right: str = "",
         record: Path | None = None,
-        make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
         names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": Side.LEFT}
-        super().__init__(rules, MatchWorld(field, seats=seats), make_drawing, **names)
+        super().__init__(rules, MatchWorld(setup.field, seats=seats), setup.make_drawing, **names)
         self.hearing = Hearing(np.random.default_rng(seed))
         self._heard: dict[int, Heard] = {}
         self._is_ahead = False

@@ -72,8 +72,6 @@ _BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread",
 _BELIEF_STEP = 1e-3
 """Beliefs are stored to a millimetre and a milliradian, requests too."""
 _REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
-_OTHERS_EVERY = 10
-"""Cycles between two times at which beliefs about others, and intents, are looked at, unless told otherwise."""
 _OTHERS_LABELS = ("x", "y", "age")
 _MAX_OTHERS_AGE = 5.0
 """Others of whom nothing was known for so long are not written down, s."""
@@ -96,7 +94,6 @@ class MatchRecording:
         config: what to keep with it: the names of the teams, `left` and `right`, and whatever else.
         minds: who tells what players believe and want; None if nobody does.
         make_drawing: draws the scene that viewers show.
-        others_every: cycles between two times at which beliefs about others, and intents, are looked at.
     """
 
     def __init__(
@@ -109,9 +106,7 @@ class MatchRecording:
         config: Mapping[str, object],
         minds: Minds | None = None,
         make_drawing: Callable[[SceneSettings], Drawing] = draw,
-        others_every: int = _OTHERS_EVERY,
     ) -> None:
-        self._others_every = others_every
         self._figures, number = figures, np.arange(SLOTS) % MAX_PLAYERS
         self._slots: list[int] = np.flatnonzero((number < rules.match.players) | figures.present).tolist()
         self._drawn = {slot: figures.kind(slot) for slot in self._slots}
@@ -233,7 +228,7 @@ class MatchRecording:
     def _think(self, time: float, minds: Mapping[int, object]) -> None:
         """Takes down what everybody believes, and now and then what it believes of others and wants."""
         self._beliefs[:], self._requests[:] = np.nan, np.nan
-        looks = self._samples % self._others_every == 0
+        looks = self._samples % self._figures.others_every == 0
         if looks:
             self._others[:] = np.nan
         for slot, mind in minds.items():
@@ -318,6 +313,8 @@ class Figures(Protocol):
     """Profile of the scene; empty for the robot's own."""
     pose: str
     """The robot's pose in the scene before the first moment."""
+    others_every: int
+    """Cycles between two times at which beliefs about others, and intents, are looked at."""
 
     @property
     def field(self) -> str:
@@ -348,6 +345,8 @@ class Figures(Protocol):
 
 class WorldFigures(Figures):
     """The figures of a world with seats; see `Figures` for the arguments."""
+
+    others_every = 10
 
     def __init__(self, world: SeatedWorld, *, robot: str, joints: tuple[str, ...], physics: str, pose: str) -> None:
         self._world = world

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from nutmeg.base.errors import FileError, UnknownNameError
-from nutmeg.base.settings import above, at_least, check_bounds, read
+from nutmeg.base.settings import Bounded, above, at_least, read
 from nutmeg.model.actuation.settings import Flex
 from nutmeg.model.geometry import Number
 from nutmeg.model.sensors import Sensor
@@ -149,7 +149,7 @@ class Shape:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drive:
+class Drive(Bounded):
     """Ideal actuation of a group of joints: a servo that follows its command as well as its limits allow."""
 
     joints: tuple[str, ...]
@@ -173,9 +173,6 @@ class Drive:
     """Friction at the joint that grows with its speed [N m s/rad]."""
     only: tuple[str, ...] = ()
     """The robot's types that have it; empty for all."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)

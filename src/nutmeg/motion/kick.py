@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from nutmeg.base.errors import ModelError
-from nutmeg.base.settings import above, check_bounds
+from nutmeg.base.settings import Bounded, above
 from nutmeg.motion.keyframes import SmoothPath
 from nutmeg.motion.legs.nao import NaoBody, Pose, rotation
 from nutmeg.motion.zmp import MotionPlan, PlannedMotion, PreviewSettings, interpolated, sample_times
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KickSettings:
+class KickSettings(Bounded):
     """A kick straight ahead. Heights and ways are of the kicking foot, from where it stands in `ready`."""
 
     foot: Literal["left", "right"] = "left"
@@ -59,9 +59,6 @@ class KickSettings:
     """From the back to the end of the strike; shorter is harder [s]."""
     return_time: Annotated[float, above(0.0, "s")] = 0.5
     """To bring the foot back above its place, and again to put it down [s]."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 class Kick:

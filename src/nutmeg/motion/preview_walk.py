@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from nutmeg.base.errors import ModelError
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds
+from nutmeg.base.settings import Bounded, Bounds, above, at_least
 from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.motion.legs.nao import NaoBody, Pose, rotation
 from nutmeg.motion.zmp import MotionPlan, PlannedMotion, PreviewSettings, interpolated, sample_times
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreviewWalkSettings:
+class PreviewWalkSettings(Bounded):
     """A walk."""
 
     forward: float = 0.1
@@ -91,9 +91,6 @@ class PreviewWalkSettings:
     second stage of preview control); 0 for the plain model."""
     arms: Mapping[str, float] = field(default_factory=dict)
     """Angles of arm and head joints that differ from `ready` [rad]."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)

@@ -25,9 +25,9 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.records import record_of
-from nutmeg.base.settings import Bounds, above, check_bounds
+from nutmeg.base.settings import Bounded, Bounds, above
 from nutmeg.motion.bodies import JointTargets
-from nutmeg.motion.inertial import FallDetector, FallSettings, UpEstimator
+from nutmeg.motion.inertial import FallDetector, UpEstimator
 from nutmeg.motion.keyframes import LYING_SIDES, GetUp
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Skill(IntEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkillSettings:
+class SkillSettings(Bounded):
     """Times and thresholds between skills."""
 
     still: tuple[float, float, float] = (0.01, 0.01, 0.03)
@@ -81,9 +81,6 @@ class SkillSettings:
     """Joints that have far to go into standing take longer than that, to go no faster than this [rad/s]."""
     rest: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.2
     """How long a robot then stands before it does anything else [s]."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass
@@ -111,7 +108,6 @@ class Skills:
         walker: how it walks; the skills sample it and set its `wanted`.
         motions: how it gets up: `shipped_get_ups`, or motions of your own.
         settings: times between skills.
-        falls: when it counts as fallen.
         period: of a control cycle [s].
         rng: source of the noise of gyro and accelerometer; None for none.
     """
@@ -124,7 +120,6 @@ class Skills:
         motions: GetUps,
         *,
         settings: SkillSettings | None = None,
-        falls: FallSettings | None = None,
         period: float = 0.02,
         rng: np.random.Generator | None = None,
     ) -> None:
@@ -136,7 +131,7 @@ class Skills:
             )
         self.walker, self.settings = walker, settings or SkillSettings()
         self.senses = UpEstimator(worlds, robot, period=period, rng=rng)
-        self.falls = FallDetector(self.senses, falls)
+        self.falls = FallDetector(self.senses)
         self.get_up = GetUp(worlds, robot, motions, falls=self.falls, period=period)
         self._goals = JointTargets(worlds, robot, period=period)
         self._period, count = period, worlds.count

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.settings import Bounds, check_bounds
+from nutmeg.base.settings import Bounded, Bounds
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.legs.aibo import FORE_SIGN, LEFT_SIGN, AiboLegs
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrotSettings:
+class TrotSettings(Bounded):
     """Parameters of the trot; fore and hind legs have their own places, heights and lifts."""
 
     step_x: Annotated[float, Bounds(0.0, 0.14, "m")] = 0.060
@@ -72,9 +72,6 @@ class TrotSettings:
     """Hind paws outside the hips."""
     response: Annotated[float, Bounds(0.02, 1.0, "s")] = 0.15
     """Time in which steps come near to the wanted size: 63 % of the difference are gone in it."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 TROT_AHEAD_PARAMETERS = (

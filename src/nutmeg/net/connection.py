@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -127,6 +128,10 @@ class Connection(Generic[Message]):
         """Why the connection is to be closed, once that is so."""
         self.held_up = False
         """Whether the client has used up its share of this cycle."""
+        self.unanswered = False
+        """Whether the client was sent something that it has to answer in lock-step; its owner says so."""
+        self.sent = self.missed = 0
+        """Packets that were offered and taken, and those for which the client had no room."""
         self.problems = 0
         """Problems noted so far."""
         self.broken = 0
@@ -188,13 +193,14 @@ class Connection(Generic[Message]):
     def offer(self, data: bytes) -> bool:
         """Sends bytes as a whole, or not at all where the client has no room for them; whether it had."""
         self.flush()
-        if self._unsent or self.lost is not None:
+        sent = 0 if self._unsent or self.lost is not None else self._write(data)
+        if not sent:
+            self.missed += 1
             return False
-        sent = self._write(data)
-        if sent:
-            self._unsent += data[sent:]
-            self._watch()
-        return sent > 0
+        self.sent += 1
+        self._unsent += data[sent:]
+        self._watch()
+        return True
 
     def flush(self) -> None:
         """Goes on sending what waits."""
@@ -289,6 +295,63 @@ class Connection(Generic[Message]):
 
     def _broke(self, error: OSError) -> None:
         self.lose(f"the connection broke ({error.strerror or error})")
+
+
+Client = TypeVar("Client", bound=Connection[Any])
+
+
+class Clients(list[Client]):
+    """The connections of one listener in the order in which they came, never more than a limit.
+
+    Args:
+        limit: most connections at once.
+        report: called with who comes and who is refused.
+    """
+
+    def __init__(self, limit: int, report: Reporter = no_report) -> None:
+        super().__init__()
+        self._limit, self._report = limit, report
+        self._gone: Counter[str] = Counter()
+
+    def admit(self, sock: socket.socket, name: str, text: str, make: Callable[[], Client]) -> Client | None:
+        """The connection that `make` makes for a new client, about whom `text` is reported; None if it is refused."""
+        if len(self) >= self._limit:
+            refuse(sock, name, self._limit, self._report)
+            return None
+        client = make()
+        self.append(client)
+        self._report(Report(kind="joined", client=name, text=text))
+        return client
+
+    def leave(self, client: Client) -> None:
+        """A client has gone; what it did still counts."""
+        self.remove(client)
+        self._gone.update(_counts(client))
+
+    def waiting(self) -> list[str]:
+        """Names of the clients that have not answered (lock-step)."""
+        return [client.name for client in self if client.unanswered]
+
+    def give_up(self, names: Sequence[str], reason: str) -> None:
+        """Disconnects clients by their names."""
+        for client in [client for client in self if client.name in names]:
+            client.lose(reason)
+            client.update()
+
+    def counts(self) -> Counter[str]:
+        """Packets, answers, packets that were missed, and problems so far, also of clients that have gone."""
+        total = Counter(packets=0, answers=0, missed=0, problems=0)
+        for counts in (self._gone, *map(_counts, self)):
+            total.update(counts)
+        return total
+
+    def close(self) -> None:
+        """Disconnects everybody; their owner is told."""
+        self.give_up([client.name for client in self], "the server ends")
+
+
+def _counts(client: Connection[Any]) -> dict[str, int]:
+    return {"packets": client.sent, "answers": client.received, "missed": client.missed, "problems": client.problems}
 
 
 def refuse(sock: socket.socket, name: str, limit: int, report: Reporter) -> None:

@@ -29,7 +29,6 @@ import io
 import json
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +40,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from nutmeg.base.errors import UsageError
-from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
+from nutmeg.net.connection import Clients, Connection, Limits, no_report
 from nutmeg.net.loop import Listener, tcp_listener
 
 if TYPE_CHECKING:
@@ -140,17 +139,12 @@ class _RosClient(Connection["str | bytes"]):
         """Subscriptions by topic."""
         self.commands = False
         """Whether it advertises or publishes commands."""
-        self.unanswered = False
-        """Whether it has been told the time since its last command (lock-step)."""
-        self.sent = self.missed = 0
 
     def tell(self, text: str) -> None:
         """Sends a message as a whole, or leaves it out where the client has no room for it."""
         data = self.stream.framed(text)
-        if data and self.offer(data):
-            self.sent += 1
-        elif data:
-            self.missed += 1
+        if data:
+            self.offer(data)
 
 
 class RosPort:
@@ -167,8 +161,7 @@ class RosPort:
 
     def __init__(self, robots: Mapping[str, str], *, address: tuple[str, int], report: Reporter = no_report) -> None:
         self._namespaces, self._address, self.report = dict(robots), address, report
-        self._clients: list[_RosClient] = []
-        self._gone: Counter[str] = Counter()
+        self._clients: Clients[_RosClient] = Clients(_MAX_CLIENTS, report)
         self._came = 0
         self._topics: dict[str, tuple[str, Callable[[], dict[str, Any]] | None]] = {
             "/clock": ("rosgraph_msgs/msg/Clock", self._clock)
@@ -286,27 +279,19 @@ class RosPort:
 
     def waiting(self) -> Sequence[str]:
         """Names of the clients that command and have not done so since the last turn."""
-        return [client.name for client in self._clients if client.unanswered]
+        return self._clients.waiting()
 
     def give_up(self, names: Sequence[str]) -> None:
         """Disconnects clients that were silent for too long."""
-        for client in [client for client in self._clients if client.name in names]:
-            client.lose(f"it has not commanded for {self.host.settings.patience:g} s")
-            client.update()
+        self._clients.give_up(names, f"it has not commanded for {self.host.settings.patience:g} s")
 
     def counts(self) -> dict[str, int]:
         """Messages, answers, messages that were missed, and problems so far, of all clients."""
-        total = Counter(packets=0, answers=0, missed=0, problems=0)
-        total.update(self._gone)
-        for client in self._clients:
-            total.update(_counts(client))
-        return dict(total)
+        return dict(self._clients.counts())
 
     def close(self) -> None:
         """Disconnects everybody; closing twice is fine."""
-        for client in list(self._clients):
-            client.lose("the server ends")
-            client.update()
+        self._clients.close()
         if hasattr(self, "_listener"):
             self._listener.close()
 
@@ -315,16 +300,11 @@ class RosPort:
     def _admit(self, sock: socket.socket, peer: str) -> None:
         self._came += 1
         name = f"ros client {self._came}"
-        if len(self._clients) >= _MAX_CLIENTS:
-            refuse(sock, name, _MAX_CLIENTS, self.report)
-            return
-        self._clients.append(_RosClient(sock, name, self))
-        self.report(Report(kind="joined", client=name, text=peer))
+        self._clients.admit(sock, name, peer, lambda: _RosClient(sock, name, self))
 
     def dismiss(self, connection: _RosClient) -> None:
         """A client has gone."""
-        self._clients.remove(connection)
-        self._gone.update(_counts(connection))
+        self._clients.leave(connection)
         self._want_cameras()
 
     def handle(self, connection: _RosClient, message: str | bytes) -> None:
@@ -422,10 +402,6 @@ def ros_name(name: str) -> str:
     """A name as ROS allows it: letters, digits and underscores, no digit first."""
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return plain if plain[:1].isalpha() else f"r_{plain}"
-
-
-def _counts(client: _RosClient) -> dict[str, int]:
-    return {"packets": client.sent, "answers": client.received, "missed": client.missed, "problems": client.problems}
 
 
 def _text(asked: dict[str, Any], key: str) -> str:

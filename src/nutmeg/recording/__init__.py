@@ -37,10 +37,9 @@ well, truncated or not. `import_csv` makes a recording of a real robot's log, an
 `open_log` reads one into memory (CSV, Parquet or a recording). Nothing is ever pickled.
 """
 
-from nutmeg.recording.archive import pack
 from nutmeg.recording.channels import Channel
-from nutmeg.recording.csv_import import CsvChannel, CsvMap, CsvTime, import_csv
-from nutmeg.recording.log import Log, open_log
+from nutmeg.recording.files import pack
+from nutmeg.recording.log import CsvChannel, CsvMap, CsvTime, Log, import_csv, open_log
 from nutmeg.recording.manifest import FORMAT, Manifest
 from nutmeg.recording.reader import Recording
 from nutmeg.recording.writer import RecordingWriter

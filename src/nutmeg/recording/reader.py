@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, UnknownNameError
-from nutmeg.recording import chunks
-from nutmeg.recording.archive import Store, open_store
+from nutmeg.recording import files
 from nutmeg.recording.channels import Channel, Layout
+from nutmeg.recording.files import Store, open_store
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, EventLog, Manifest, content_hash, is_mesh_name
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class _ChunkCache:
         """Decode together; if that fails, one by one, so that only what is damaged is lost."""
         try:
             data = self._store.read(name)
-            return chunks.decode(data, channels)
-        except chunks.decoding_errors() as error:
+            return files.decode(data, channels)
+        except files.decoding_errors() as error:
             if len(channels) > 1:
                 parts = [self._decode(name, [channel], rows, when) for channel in channels]
                 return {key: values for part in parts for key, values in part.items()}
@@ -148,7 +148,7 @@ class Recording:
         self._log = EventLog()
         self._cache = _ChunkCache(store, self._layout)
         self.scene_xml = self._scene()
-        self._adopt_sealed(chunks.series_indices(store.names()))
+        self._adopt_sealed(files.series_indices(store.names()))
         self._read_new()
         if self._gaps and not len(self):
             raise RecordingError(
@@ -235,7 +235,7 @@ class Recording:
         found = [*self._store.problems]
         found += [f"{why}: {self._span(row)} are missing." for row, why in self._gaps]
         if self._partial_row:
-            name = chunks.tail_name(self._next)
+            name = files.tail_name(self._next)
             found.append(f"{name}: ends in the middle of a row; {self._partial_row} bytes were left out.")
         for what, declared, count in self._counts():
             if declared not in (None, count):
@@ -282,13 +282,13 @@ class Recording:
             news = self._log.feed(self._store.read(EVENTS, self._log.offset))
         before = len(self)
         while True:
-            if self._store.size(chunks.series_name(self._next)) >= 0:
+            if self._store.size(files.series_name(self._next)) >= 0:
                 self._adopt_sealed([self._next])
                 continue
             try:
                 self._read_tail()
             except FileNotFoundError:  # sealed in this very moment, or there is none
-                if self._store.size(chunks.series_name(self._next)) >= 0:
+                if self._store.size(files.series_name(self._next)) >= 0:
                     continue
             return news or len(self) > before
 
@@ -296,17 +296,17 @@ class Recording:
         """Take up sealed chunks; rows known from their tail keep their numbers."""
         for index in indices:
             for lost in range(self._next, index):
-                self._gaps.append((len(self), f"{chunks.series_name(lost)} is not there"))
+                self._gaps.append((len(self), f"{files.series_name(lost)} is not there"))
             self._times.shorten(len(self._times) - len(self._tail))  # the chunk has the same times again
             self._tail.shorten(0)
             self._partial_row = 0
             self._next = index + 1
-            name, start = chunks.series_name(index), len(self)
+            name, start = files.series_name(index), len(self)
             try:
-                times = chunks.decode_times(self._store.read(name), self._layout.columns)
+                times = files.decode_times(self._store.read(name), self._layout.columns)
                 if start and len(times) and times[0] <= self.times[-1]:
                     raise ValueError(f"it starts at t={times[0]:g} s, which is not after the chunk before it")
-            except chunks.decoding_errors() as error:
+            except files.decoding_errors() as error:
                 self._gaps.append((start, f"{name} cannot be read ({str(error).strip('. ')})"))
                 continue
             if not len(times):
@@ -316,7 +316,7 @@ class Recording:
 
     def _read_tail(self) -> None:
         """Take up the whole rows at the end of the tail."""
-        name, row_bytes = chunks.tail_name(self._next), 8 * (1 + self._layout.width)
+        name, row_bytes = files.tail_name(self._next), 8 * (1 + self._layout.width)
         done = len(self._tail) * row_bytes
         size = self._store.size(name)
         if size < 0:

@@ -24,9 +24,9 @@ import numpy as np
 from nutmeg import __version__
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import AppendFile, replace_file, sync_folder
-from nutmeg.recording import chunks
-from nutmeg.recording.archive import remove_recording
+from nutmeg.recording import files
 from nutmeg.recording.channels import Channel, Layout
+from nutmeg.recording.files import remove_recording
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, event_line, is_mesh_name
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class RecordingWriter:
 
     def __init__(self, path: Path, manifest: Manifest, layout: Layout, rows_per_chunk: int) -> None:
         """Use `RecordingWriter.create` instead."""
-        chunks.load_parquet()  # now, and not when the first chunk is full and a cycle waits for it
+        files.load_parquet()  # now, and not when the first chunk is full and a cycle waits for it
         self.path, self.manifest = path, manifest
         self._layout = layout
         self._rows = np.zeros((rows_per_chunk, 1 + layout.width), dtype="<f8")
@@ -51,7 +51,7 @@ class RecordingWriter:
         self._event_count = 0
         self._last_time = -math.inf
         self._ended = ""  # why nothing can be appended any more
-        self._tail = AppendFile(path / chunks.tail_name(0))
+        self._tail = AppendFile(path / files.tail_name(0))
         self._events = AppendFile(path / EVENTS)
 
     @classmethod
@@ -191,7 +191,7 @@ class RecordingWriter:
         try:
             self._tail.append(new.data)
         except OSError as error:
-            self._fail(error, chunks.tail_name(self._chunk))
+            self._fail(error, files.tail_name(self._chunk))
         self._filled += count
         self._last_time = float(new[-1, 0])
         if self._filled == len(self._rows):
@@ -199,13 +199,13 @@ class RecordingWriter:
 
     def _seal(self, *, begin_next: bool) -> None:
         """Turn the tail into a chunk; the tail is removed only once the chunk is on the disk."""
-        name = chunks.series_name(self._chunk)
+        name = files.series_name(self._chunk)
         try:
-            replace_file(self.path / name, chunks.encode(self._layout, self._rows[: self._filled]))
+            replace_file(self.path / name, files.encode(self._layout, self._rows[: self._filled]))
             done = self._tail
             self._chunk, self._sealed, self._filled = self._chunk + 1, self._sealed + self._filled, 0
             if begin_next:
-                self._tail = AppendFile(self.path / chunks.tail_name(self._chunk))
+                self._tail = AppendFile(self.path / files.tail_name(self._chunk))
             done.close()
             done.path.unlink()
         except OSError as error:

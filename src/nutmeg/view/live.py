@@ -4,8 +4,8 @@
     watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
-recording. Orders of the page come back in an inbox: those that drive a robot wait there for the director
-(`Watching.drive`), those about the pace go to the clock.
+recording. Orders of the page come back in an inbox (`Watching.controls`): those that drive a robot wait there for the
+director, those about the pace go to the clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import signal
 import tempfile
 import time
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,10 +23,11 @@ from rich.text import Text
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Starting
+from nutmeg.base.interrupts import Starting, signals_handled
 from nutmeg.sim.pace import RealTime
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
+from nutmeg.view.pages.orders import Controls, Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,15 +35,11 @@ if TYPE_CHECKING:
     from nutmeg.sim.pace import Clock
     from nutmeg.sim.sensing import Sensing
     from nutmeg.sim.worlds import Worlds
-    from nutmeg.view.pages.orders import Drive, Inbox
     from nutmeg.view.pages.process import ViewerProcess
-    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.terminal import Terminal
 
-_MAX_DURATION = 3600.0
-"""A run without an end stops simulating after this time; the viewer goes on [s]."""
-UNPACED_SPEED = 1000.0
-"""A pace that no computer keeps."""
+_MAX_DURATION = 3600.0  # a run without an end stops simulating after this time; the viewer goes on [s]
+UNPACED_SPEED = 1000.0  # a pace that no computer keeps
 
 
 class Director(Protocol):
@@ -85,12 +82,8 @@ class Watching:
     title: str = "live"
     """The title of the page."""
     seed: int = 0
-    drive: Drive | None = None
-    """The robot that can be driven from the page, if any."""
-    bench: Bench | None = None
-    """The robot whose joints can be moved from the page, if any."""
-    inbox: Inbox | None = None
-    """The orders of the page, which the director takes from there."""
+    controls: Controls = field(default_factory=Controls)
+    """What the page may command; the director takes its orders from the inbox."""
     pace: float = 1.0
     """Simulated seconds per second."""
     paced: bool = False
@@ -190,10 +183,9 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
     Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
     anything to see, it is a KeyboardInterrupt.
     """
-    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
+    clock = PageClock(how.pace)
+    with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder, signals_handled(clock.end, signal.SIGTERM):
         path = how.record or Path(folder) / f"{how.title}.nutmeg"
-        clock = PageClock(how.pace)
-        old = signal.signal(signal.SIGTERM, lambda *_: clock.end())
         viewer, begun = None, False
         try:
             with Starting():
@@ -226,7 +218,6 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             )
             raise SimulationError(f"{error}{kept}") from None
         finally:
-            signal.signal(signal.SIGTERM, old)
             run.close()
             if viewer is not None:
                 viewer.stop()
@@ -237,13 +228,11 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
 
 
 def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:
-    from nutmeg.view.pages.orders import Inbox
-    from nutmeg.view.pages.process import Controls, start_viewer_process
+    from nutmeg.view.pages.process import start_viewer_process
 
-    inbox = how.inbox
+    controls = how.controls
     if how.paced:
-        inbox = inbox or Inbox()
+        inbox = controls.inbox or Inbox()
         inbox.on_pace, inbox.on_step = clock.ask, clock.step
-    pace = how.pace if how.paced else 0.0
-    controls = None if inbox is None else Controls(inbox=inbox, drive=how.drive, bench=how.bench, pace=pace)
+        controls = replace(controls, inbox=inbox, pace=how.pace)
     return start_viewer_process(path, host=how.host, port=how.port, live=True, controls=controls)

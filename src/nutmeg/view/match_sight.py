@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -54,23 +54,11 @@ class InView:
 
 
 def sight_of(
-    model: Any,  # noqa: ANN401
-    data: Any,  # noqa: ANN401
-    robot: str,
-    robots: Sequence[str],
-    landmarks: Floats,
+    model: mujoco.MjModel, data: mujoco.MjData, robot: str, robots: Sequence[str], landmarks: Floats
 ) -> InView | None:
-    """The objects in the view cone of a robot of the physical world.
+    """The objects in the view cone of a robot of the physical world; None for a robot that has no head here.
 
-    Args:
-        model: the compiled `mujoco.MjModel` of the recorded scene.
-        data: its `mujoco.MjData`, with poses up to date.
-        robot: whose view.
-        robots: names of all robots.
-        landmarks: (n, 3) places of posts and flags, metres.
-
-    Returns:
-        Nothing for a robot that has no head here.
+    Poses in `data` are up to date; `landmarks` (n, 3) are the places of posts and flags [m].
     """
     head = _head(model, robot)
     if head < 0:
@@ -101,22 +89,20 @@ def in_cone(eye: Floats, turn: Floats, points: Floats) -> Bools:
     return inside
 
 
-def _head(model: Any, robot: str) -> int:  # noqa: ANN401
+def _head(model: mujoco.MjModel, robot: str) -> int:
     return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/head"))
 
 
 # ---- the behavioural world
 
-_GROUND_VIEW_RANGE = 4.0
-"""The ground that the cameras show is drawn up to this distance, m."""
-_SIGHT_COLOURS = {
+_GROUND_VIEW_RANGE = 4.0  # the ground that the cameras show is drawn up to this distance, m
+_SIGHT_COLOURS = {  # of observed objects
     ObjectKind.BALL: (255, 120, 0),
     ObjectKind.MATE: (40, 220, 120),
     ObjectKind.OPPONENT: (230, 60, 90),
     ObjectKind.ROBOT: (160, 160, 160),
 }
 _LANDMARK_COLOUR = (255, 255, 255)
-"""Colours of observed objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +143,7 @@ class BehaviourSight:
             for thing, way in zip(things, turned, strict=True)
         ]
         return _EyesView(
-            words=_sight_in_words(things),
+            words=_symbols_in_words(things),
             edges=self._edges(state, slot),
             places=np.array(places, float).reshape(-1, 2),
             colours=np.array([_SIGHT_COLOURS.get(thing.kind, _LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
@@ -190,8 +176,7 @@ class BehaviourSight:
             self._cameras = None
 
 
-def _sight_in_words(things: tuple[Sighting, ...]) -> str:
-    """An observation in one line."""
+def _symbols_in_words(things: tuple[Sighting, ...]) -> str:
     kinds = [thing.kind for thing in things]
     robots = [
         f"{kinds.count(kind)} {name}{'s' if name == 'opponent' and kinds.count(kind) > 1 else ''}"
@@ -199,7 +184,11 @@ def _sight_in_words(things: tuple[Sighting, ...]) -> str:
         if kind in kinds
     ]
     marks = sum(kind not in _SIGHT_COLOURS for kind in kinds)
-    words = ["the ball"] if ObjectKind.BALL in kinds else []
-    words += [", ".join(robots)] if robots else []
-    words += [f"{marks} landmark{'s' if marks != 1 else ''}"] if marks else []
-    return "; ".join(words) or "nothing it knows"
+    together = [", ".join(robots)] if robots else []
+    return sight_in_words(marks, ball=ObjectKind.BALL in kinds, robots=together) or "nothing it knows"
+
+
+def sight_in_words(landmarks: int, *, ball: bool, robots: Sequence[str]) -> str:
+    """An observation in one line: the ball, robots in words, and the number of landmarks; empty if there is nothing."""
+    marks = [f"{landmarks} landmark{'s' if landmarks != 1 else ''}"] if landmarks else []
+    return "; ".join([*(["the ball"] if ball else []), *robots, *marks])

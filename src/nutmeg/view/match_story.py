@@ -57,18 +57,12 @@ _SIDED_MODE_NAMES = {
     "PASS": "pass mode",
 }
 
-SHOT_SPEED = 1.0
-"""The speed of the ball from which on a shot counts [m/s]."""
-SHOT_BESIDE = 0.5
-"""How far beside the goal a shot may aim [m]."""
-SHOT_TIME = 4.0
-"""A shot reaches the goal line within this time at its present speed [s]."""
-_SHOT_PAUSE = 2.0
-"""Two shots of a team are at least this far apart [s]."""
-_SPEED_ROWS = 5
-"""Rows over which the ball's velocity is measured."""
-_SHOT_ROWS_PER_READ = 20000
-"""Rows that are searched for shots at once."""
+SHOT_SPEED = 1.0  # the speed of the ball from which on a shot counts [m/s]
+SHOT_BESIDE = 0.5  # how far beside the goal a shot may aim [m]
+SHOT_TIME = 4.0  # a shot reaches the goal line within this time at its present speed [s]
+_SHOT_PAUSE = 2.0  # two shots of a team are at least this far apart [s]
+_SPEED_ROWS = 5  # rows over which the ball's velocity is measured
+_SHOT_ROWS_PER_READ = 20000  # rows that are searched for shots at once
 
 
 @dataclass(frozen=True, kw_only=True)

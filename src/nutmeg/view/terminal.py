@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
-_PIPED_WIDTH = 200
-"""Columns of tables that go to a file or another program, which do not tell how wide they are."""
+_PIPED_WIDTH = 200  # columns of tables that go to a file or another program, which do not tell how wide they are
 
 
 class Terminal:

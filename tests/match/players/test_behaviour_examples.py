@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nutmeg.match.behavioural_game import BehaviourGame
+from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import load_function, read_decide
 from nutmeg.match.players.request import Request, Walk
@@ -36,7 +36,7 @@ def module_of(name: str) -> ModuleType:
 
 def match_of(decide: Decide, other: str = "attacker-keeper", *, players: int = 3, cameras: bool = False) -> GameLoop:
     rules = load_rules("spl2011").with_match(players=players, wait_before_kick_off=0.5, automatic_kick_off=True)
-    game = BehaviourGame(rules, seed=3, left="reds", right="blues", cameras=cameras)
+    game = BehaviourGame(rules, seed=3, left="reds", right="blues", setup=BehaviourSetup(cameras=cameras))
     return GameLoop(game, game.team("reds", decide) | game.team("blues", strategy_decide(other)))
 
 

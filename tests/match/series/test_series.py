@@ -23,8 +23,8 @@ TINY = SeriesSettings(team=TEAMS[:2], games=2, players=1, half_length=2.0, halve
 class Scripted(SeriesGames):
     """Games that are not played: goals follow from who plays, fouls from the seed."""
 
-    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        return [pair[0] + number, 1, 2, 0, pair[1], 3, seed % 50, 7]
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
+        return [pair[0] + number, 1, 2, 0, 0.25, 0.5, 3, pair[1], 3, seed % 50, 7, 0.75, -0.5, 1]
 
 
 def scripted(settings: SeriesSettings) -> Series:
@@ -42,6 +42,7 @@ def test_every_pair_plays_and_the_seed_depends_on_pair_and_number_only() -> None
     ]
     assert results[5].goals == (2, 2)
     assert results[5].lost_turns == (0, 7)
+    assert (results[5].possession, results[5].progress, results[5].shots) == ((0.25, 0.75), (0.5, -0.5), (3, 1))
     seeds = [one.fouls[1] for one in results]
     assert len(set(seeds)) > 3
     alone = SeriesSettings(team=TEAMS, games=3, players=1, only=(("B", "C"),))
@@ -73,7 +74,7 @@ def test_a_game_that_breaks_off_is_played_once_and_told() -> None:
     calls: list[int] = []
 
     class Breaking(SeriesGames):
-        def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
+        def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
             calls.append(number)
             raise PlayerError("number 1 of 'A' failed")
 

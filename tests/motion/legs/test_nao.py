@@ -16,6 +16,7 @@ from nutmeg.base.errors import ModelError, UnknownNameError
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.legs.nao import NaoBody, NaoLegs, Pose, rotation
+from nutmeg.motion.legs.nao_kernels import mass_centre
 
 Array = Any
 MIRROR = np.array([1, -1, 1, 1, 1, -1])
@@ -232,3 +233,12 @@ def test_a_robot_that_stands_still_has_its_zmp_below_its_centre_of_mass() -> Non
 def test_a_leg_cannot_be_held_still() -> None:
     with pytest.raises(UnknownNameError, match="LKneePitch"):
         NaoBody(scene_of("nao-v6").robots[0], {"LKneePitch": 0.5})
+
+
+@pytest.mark.parametrize("robot", ["nao-v6", "nao-spark"])
+def test_the_compiled_centre_of_mass_is_that_of_the_body(robot: str) -> None:
+    body = NaoBody(scene_of(robot).robots[0])
+    body.weigh()
+    shares = np.random.default_rng(5).uniform(size=(20, 2, 6))
+    for angles in within_limits(body.legs, shares):
+        assert mass_centre(angles, body.legs.record[0]) == pytest.approx(body.centre_of_mass(angles), abs=1e-12)

@@ -249,6 +249,23 @@ def test_the_tilt_that_is_felt_is_that_of_the_torso() -> None:
     assert np.sqrt(np.mean(np.square(errors))) < 0.04
 
 
+def test_what_is_sensed_for_stability_may_be_the_real_centre_of_mass() -> None:
+    wary = dataclasses.replace(SLOW, err_norm=0.0, err_max=0.1)
+    made = worlds(2)
+    walker = Walker(made, "nao", [wary, dataclasses.replace(wary, sense_mass=1.0)])
+    walker.wanted[:] = [0.15, 0.0, 0.0]
+    shares = []
+    for _ in range(100):
+        walker.sample(0.0)
+        shares.append(walker.walk.stability.copy())
+        made.step(1)
+    origin, mass = np.mean(shares, axis=0)
+    assert 0.5 < origin < 1.0
+    assert 0.5 < mass < 1.0
+    assert mass != origin
+    assert (made.robot("nao").pose[:, 0] > 0.08).all()
+
+
 def test_the_gyro_reads_in_the_steps_of_the_sensor_and_gravity_draws_the_tilt() -> None:
     made = worlds(1)
     sense = TiltEstimator(made, "nao")

@@ -243,29 +243,36 @@ def test_a_host_ends_when_told_from_another_thread() -> None:
         assert host.clock.ended
 
 
+class Silent(Quiet):
+    """A port whose client never answers, once it has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clients = 0
+        self.given_up: list[Sequence[str]] = []
+
+    def waiting(self) -> Sequence[str]:
+        return ["slow"]
+
+    def give_up(self, names: Sequence[str]) -> None:
+        self.given_up.append(names)
+
+
 def test_in_lock_step_a_clock_stands_still_without_clients_and_loses_patience_with_silent_ones() -> None:
-    loop, missing, given_up = SocketLoop(), ["slow"], list[Sequence[str]]()
-    clients = [0]
-    clock = HostClock(
-        loop,
-        waiting=lambda: missing,
-        clients=lambda: clients[0],
-        lock_step=True,
-        patience=0.05,
-        overdue=given_up.append,
-    )
+    loop, port = SocketLoop(), Silent()
+    clock = HostClock(loop, HostSettings(robots=(), lock_step=True, patience=0.05), [port])
     began = time.monotonic()
-    threading.Timer(0.15, lambda: (clients.__setitem__(0, 1), loop.wake())).start()
+    threading.Timer(0.15, lambda: (setattr(port, "clients", 1), loop.wake())).start()
     clock.start(0.0)
     clock.keep(0.012)
     assert time.monotonic() - began >= 0.15
-    assert given_up == [["slow"]]
+    assert port.given_up == [["slow"]]
     loop.close()
 
 
 def test_a_clock_that_is_far_behind_starts_anew() -> None:
     loop = SocketLoop()
-    clock = HostClock(loop, waiting=list, clients=lambda: 0)
+    clock = HostClock(loop, HostSettings(robots=()), [])
     clock.start(0.0)
     time.sleep(0.4)
     before = time.monotonic()

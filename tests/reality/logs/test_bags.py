@@ -15,8 +15,7 @@ import pytest
 
 from nutmeg.base.errors import FileError
 from nutmeg.reality.logs.bags import EPISODE_SECONDS, is_bag, open_bag
-from nutmeg.recording import CsvMap
-from nutmeg.recording.csv_import import CsvChannel, CsvTime
+from nutmeg.recording import CsvChannel, CsvMap, CsvTime
 
 NAMES = ("hip", "knee")
 

@@ -13,7 +13,7 @@ from nutmeg.base.errors import FileError, UsageError
 from nutmeg.recording import Recording, RecordingWriter
 from nutmeg.view.files import replay
 from nutmeg.view.files.replay import replay_html
-from nutmeg.view.pages.process import AftermathProcess
+from nutmeg.view.pages.process import MatchPagesProcess
 
 
 def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_replay_written_while_the_recording_grows_is_that_of_the_whole_recordi
     )
     out = tmp_path / "growing.html"
     growing.append_many(old.times[:40], old.rows()[:40])
-    with AftermathProcess(growing.path, replay=out, fps=10) as process:
+    with MatchPagesProcess(growing.path, replay=out, fps=10) as process:
         growing.append_many(old.times[40:], old.rows()[40:])
         growing.close()
         assert list(process.pages()) == [("replay", out.stat().st_size)]
@@ -93,7 +93,7 @@ def test_a_replay_written_while_the_recording_grows_is_that_of_the_whole_recordi
 
 
 def test_a_replay_whose_match_never_began_leaves_no_process_and_no_file(tmp_path: Path) -> None:
-    with AftermathProcess(tmp_path / "none.nutmeg", replay=tmp_path / "none.html", fps=10) as process:
+    with MatchPagesProcess(tmp_path / "none.nutmeg", replay=tmp_path / "none.html", fps=10) as process:
         pass
     assert process._process.returncode is not None
     assert not (tmp_path / "none.html").exists()

@@ -16,7 +16,7 @@ from PIL import Image
 
 from nutmeg.recording import Channel, RecordingWriter
 from nutmeg.view.files.replay import replay_html
-from nutmeg.view.pages.furniture import seconds_of
+from nutmeg.view.pages.overlay import seconds_of
 from nutmeg.view.pages.process import start_viewer_process
 
 from ...conftest import wait_until

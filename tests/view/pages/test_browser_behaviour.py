@@ -15,8 +15,8 @@ from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
-from nutmeg.view.pages.orders import Inbox
-from nutmeg.view.pages.process import Controls, start_viewer_process
+from nutmeg.view.pages.orders import Controls, Inbox
+from nutmeg.view.pages.process import start_viewer_process
 
 from ...conftest import wait_until
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import pytest
 from nutmeg.recording import Recording
 
 from ...conftest import wait_until
+from ..conftest import watched_command
 
 until = functools.partial(wait_until, every=0.2)
 
@@ -57,27 +54,9 @@ class Walking:
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walking]:
     """One that runs for all tests, with a page in plain light."""
     path = tmp_path_factory.mktemp("walk") / "walk.nutmeg"
-    command = [sys.executable, "-m", "nutmeg", "walk", "nao-spark", "--params", "initial", "--command", "0,0,0"]
-    paths = [str(Path(__file__).parents[2] / "altered"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    plain = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PLAIN_LIGHT": "1"}
-    process = subprocess.Popen(
-        [*command, "--port", "0", "--record", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=plain,
-    )
-    assert process.stdout is not None
-    found, said = None, ""
-    while found is None and (line := process.stdout.readline()):
-        said += line
-        found = re.search(r"http://[\d.:]+", line)
-    assert found is not None, said
-    try:
-        yield Walking(found.group(), path)
-    finally:
-        process.terminate()
-        process.communicate(timeout=180)
+    walk = ("walk", "nao-spark", "--params", "initial", "--command", "0,0,0")
+    with watched_command(*walk, "--record", str(path)) as url:
+        yield Walking(url, path)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from nutmeg.view.files.replay import replay_html
-from nutmeg.view.pages.orders import Inbox
-from nutmeg.view.pages.process import Controls, start_viewer_process
+from nutmeg.view.pages.orders import Controls, Inbox
+from nutmeg.view.pages.process import start_viewer_process
 
 from ...conftest import wait_until
 

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import pytest
 from nutmeg.recording import Recording
 
 from ...conftest import wait_until
+from ..conftest import watched_command
 
 until = functools.partial(wait_until, every=0.2)
 
@@ -26,23 +23,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def viewing(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """The address of the page of a Nao, and its recording."""
     path = tmp_path / "nao.nutmeg"
-    paths = [str(Path(__file__).parents[2] / "altered"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nutmeg", "view", "nao-v6", "--port", "0", "--record", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PLAIN_LIGHT": "1"},
-    )
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    found = re.search(r"http://[\d.:]+", line)
-    assert found is not None, line
-    try:
-        yield found.group(), path
-    finally:
-        process.terminate()
-        process.communicate(timeout=180)
+    with watched_command("view", "nao-v6", "--record", str(path)) as url:
+        yield url, path
 
 
 def angle(path: Path, joint: str) -> float:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import math
 import threading
 
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.orders import MAX_LINE_LENGTH, MAX_WAITING_ORDERS, Drive, Inbox, Order, read_order
+from nutmeg.view.pages.orders import (
+    MAX_LINE_LENGTH,
+    MAX_WAITING_ORDERS,
+    Bench,
+    Controls,
+    Drive,
+    Inbox,
+    Order,
+    read_order,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +88,10 @@ def test_orders_posted_by_another_thread_arrive_in_their_order() -> None:
 
 def test_what_can_be_driven_survives_the_way_to_the_viewer() -> None:
     drive = Drive(robot="walker", top=(0.5, 0.25, 1.0), sets=("walk", "sprint"))
-    assert Drive.of(drive.text()) == drive
-    assert json.loads(drive.text())["robot"] == "walker"
+    bench = Bench(robot="arm", joints={"elbow": (-math.inf, math.inf)}, poses=("zero",), force=2.5)
+    controls = Controls(drive=drive, bench=bench, pace=2.0, pokes={"nao": ("Chest",)})
+    assert Controls.of(controls.text()) == controls
+    assert Controls.of("") == Controls()
 
 
 def test_an_order_about_the_pace_is_told_at_once_and_does_not_wait() -> None:

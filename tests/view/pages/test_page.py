@@ -1,7 +1,7 @@
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.orders import Order
+from nutmeg.view.pages.orders import Controls, Order
 from nutmeg.view.pages.page import MAX_EVENT_TEXT, Playback, Simulation, describe_event, fine_clock_text
 
 
@@ -43,7 +43,7 @@ def test_a_replay_that_loops_starts_again_by_itself() -> None:
 
 def test_a_simulation_that_is_held_goes_on_at_the_pace_it_had() -> None:
     sent: list[Order] = []
-    simulation = Simulation(send=sent.append, pace=2.0)
+    simulation = Simulation(Controls(pace=2.0), send=sent.append)
     simulation.toggle()
     simulation.toggle()
     simulation.set_pace(5.0)

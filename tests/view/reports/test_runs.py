@@ -13,9 +13,8 @@ import pytest
 
 from nutmeg.base.journal import open_run
 from nutmeg.cli import main
-from nutmeg.view.reports.progress import Progress, progress_report, read_curves
 from nutmeg.view.reports.report import page
-from nutmeg.view.reports.runs import find_runs, flat
+from nutmeg.view.reports.runs import Progress, find_runs, flat, progress_report, read_curves
 
 
 def learn(folder: Path, fitness: float, *, interrupted: bool = False) -> None:

@@ -1,6 +1,5 @@
 // Joints of an AIBO for the examples: opening, gains, reading, and command vectors of eight-millisecond frames.
-#ifndef NUTMEG_EXAMPLES_JOINTS_H
-#define NUTMEG_EXAMPLES_JOINTS_H
+#pragma once
 
 #include <OPENR/ODataFormats.h>
 #include <OPENR/OPENRAPI.h>
@@ -122,5 +121,3 @@ private:
 inline std::vector<double> crouch() {
     return {-0.45, 0.2, 1.67, -0.75, 0.12, 1.965, -0.45, 0.2, 1.67, -0.75, 0.12, 1.965, -0.35, 0.0, 0.3};
 }
-
-#endif

@@ -93,6 +93,37 @@ struct ODataVectorInfo {
     byte optional[odataOPTIONAL_MAX];
 };
 
+// What follows the header of a vector: an info for each of its data, then the data, where the infos say.
+template <class Info, class Data>
+struct OVectorData {
+    ODataVectorInfo vectorInfo;
+    Info info[1];
+
+    void SetNumData(size_t count) { vectorInfo.numData = static_cast<longword>(count); }
+    Info* GetInfo(int index) { return info + index; }
+    Data* GetData(int index) {
+        return reinterpret_cast<Data*>(reinterpret_cast<byte*>(this) + GetInfo(index)->dataOffset);
+    }
+};
+
+// The frames of one primitive.
+struct OFrameInfo {
+    ODataType type;
+    OPrimitiveID primitiveID;
+    longword frameNumber;
+    longword numFrames;
+    longword frameSize;
+    longword dataOffset;
+    longword dataSize;
+    longword padding[1];
+
+    void Set(ODataType dataType, OPrimitiveID primitive, size_t frames) {
+        type = dataType;
+        primitiveID = primitive;
+        numFrames = static_cast<longword>(frames);
+    }
+};
+
 // ---- commands ----
 
 const size_t ocommandMAX_FRAMES = 16;
@@ -150,37 +181,13 @@ struct OLEDCommandValue3 {
     word reserved;
 };
 
-struct OCommandInfo {
-    ODataType type;
-    OPrimitiveID primitiveID;
-    longword frameNumber;
-    longword numFrames;
-    longword frameSize;
-    longword dataOffset;
-    longword dataSize;
-    longword padding[1];
-
-    void Set(ODataType dataType, OPrimitiveID primitive, size_t frames) {
-        type = dataType;
-        primitiveID = primitive;
-        numFrames = static_cast<longword>(frames);
-    }
-};
+struct OCommandInfo : OFrameInfo {};
 
 struct OCommandData {
     OCommandValue value[ocommandMAX_FRAMES];
 };
 
-struct OCommandVectorData {
-    ODataVectorInfo vectorInfo;
-    OCommandInfo info[1];
-
-    void SetNumData(size_t count) { vectorInfo.numData = static_cast<longword>(count); }
-    OCommandInfo* GetInfo(int index) { return info + index; }
-    OCommandData* GetData(int index) {
-        return reinterpret_cast<OCommandData*>(reinterpret_cast<byte*>(this) + GetInfo(index)->dataOffset);
-    }
-};
+struct OCommandVectorData : OVectorData<OCommandInfo, OCommandData> {};
 
 // ---- sensors ----
 
@@ -220,37 +227,13 @@ struct OJointValue {
         : value(angle), signal(raw), pwmDuty(duty), refValue(reference), refSignal(rawReference) {}
 };
 
-struct OSensorFrameInfo {
-    ODataType type;
-    OPrimitiveID primitiveID;
-    longword frameNumber;
-    longword numFrames;
-    longword frameSize;
-    longword dataOffset;
-    longword dataSize;
-    longword padding[1];
-
-    void Set(ODataType dataType, OPrimitiveID primitive, size_t frames) {
-        type = dataType;
-        primitiveID = primitive;
-        numFrames = static_cast<longword>(frames);
-    }
-};
+struct OSensorFrameInfo : OFrameInfo {};
 
 struct OSensorFrameData {
     OSensorValue frame[osensorframeMAX_FRAMES];
 };
 
-struct OSensorFrameVectorData {
-    ODataVectorInfo vectorInfo;
-    OSensorFrameInfo info[1];
-
-    void SetNumData(size_t count) { vectorInfo.numData = static_cast<longword>(count); }
-    OSensorFrameInfo* GetInfo(int index) { return info + index; }
-    OSensorFrameData* GetData(int index) {
-        return reinterpret_cast<OSensorFrameData*>(reinterpret_cast<byte*>(this) + GetInfo(index)->dataOffset);
-    }
-};
+struct OSensorFrameVectorData : OVectorData<OSensorFrameInfo, OSensorFrameData> {};
 
 // ---- sound ----
 
@@ -292,14 +275,7 @@ struct OSoundSampleStereo16 {
     sword R;
 };
 
-struct OSoundVectorData {
-    ODataVectorInfo vectorInfo;
-    OSoundInfo info[1];
-
-    void SetNumData(size_t count) { vectorInfo.numData = static_cast<longword>(count); }
-    OSoundInfo* GetInfo(int index) { return info + index; }
-    byte* GetData(int index) { return reinterpret_cast<byte*>(this) + GetInfo(index)->dataOffset; }
-};
+struct OSoundVectorData : OVectorData<OSoundInfo, byte> {};
 
 // ---- images ----
 
@@ -314,15 +290,10 @@ struct OFbkImageInfo {
     longword padding[1];
 };
 
-struct OFbkImageVectorData {
-    ODataVectorInfo vectorInfo;
-    OFbkImageInfo info[1];
-
+struct OFbkImageVectorData : OVectorData<OFbkImageInfo, byte> {
     void SetPrimitiveID(OPrimitiveID primitive) {
         for (longword i = 0; i < vectorInfo.numData; ++i) GetInfo(static_cast<int>(i))->primitiveID = primitive;
     }
-    OFbkImageInfo* GetInfo(int index) { return info + index; }
-    byte* GetData(int index) { return reinterpret_cast<byte*>(this) + GetInfo(index)->dataOffset; }
 };
 
 typedef int OFbkImageLayer;

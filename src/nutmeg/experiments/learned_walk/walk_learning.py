@@ -15,8 +15,9 @@ Sets of parameters are learned in layers (section 5): Sprint's second set on the
 GoToTarget frozen, Final's third set by driving a ball with both frozen. Driving a ball does not run on a GPU.
 
 The folder `learned` gets a walk of each run, and `history.json` with the history of all: for every generation the
-fitness of the fittest, the rewards of the directions and their weights. From it come figure 4 (best fitness) and figure
-5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
+fitness of the fittest, the rewards of the directions and their weights. Both are written anew after each generation, so
+that runs that were interrupted can be measured, too (`--walks`). From the history come figure 4 (best fitness) and
+figure 5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
 """
 
 from __future__ import annotations
@@ -24,31 +25,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.journal import each_seed, write_json
-from nutmeg.experiments.experiment import (
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    claim_notes,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.base.journal import write_json
+from nutmeg.experiments import experiment
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
-from nutmeg.learning.agents import AGENTS
-from nutmeg.learning.courses import DIRECTIONS
+from nutmeg.learning.agents import AGENTS, Agent
+from nutmeg.learning.courses import DIRECTIONS, read_course
 from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together
-from nutmeg.learning.measure import walk_speeds
+from nutmeg.learning.measure import course_fitness, walk_speeds
 from nutmeg.motion.walk.files import WalkParameters, read_walk, write_walk
 
 if TYPE_CHECKING:
@@ -59,11 +50,13 @@ if TYPE_CHECKING:
 HISTORY_FILE = "history.json"
 HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
 """The agents whose directions are weighed, static weights first."""
-LEARNED = (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")
-"""All agents that are learned."""
+LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")} | {
+    "SprintAlone": Agent("SprintAlone", "sprint-alone", "5.2", "learned for ten seconds straight ahead only", 0.78)
+}
+"""All agents that are learned, and the attempt of section 5.2 that became none, by name."""
 LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
-TASK_NAMES = {agent: "drive-ball" if agent == "Final" else AGENTS[agent].walk for agent in LEARNED}
+TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in LEARNED.items()}
 START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
@@ -79,7 +72,7 @@ COLOURS = {
 class Effort:
     """How much is learned and measured; the paper's procedure, with three runs, if nothing is said."""
 
-    agents: tuple[str, ...] = LEARNED
+    agents: tuple[str, ...] = tuple(LEARNED)
     population: int = 150
     generations: int = 200
     runs: int = 3
@@ -88,13 +81,15 @@ class Effort:
     """Starts from which the fitness of what was learned is judged."""
     starts: int = 100
     """Starts from which each walk is measured."""
+    courses: int = 5
+    """How many times the course is walked with sets that were learned apart."""
 
 
-QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2)
+QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2, courses=1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means `QUICK`, on the processor."""
 
     seed: int = START_SEED
@@ -107,7 +102,9 @@ class Settings(ExperimentSettings):
     """Other sizes than those of the quick and the full version."""
 
 
-def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: Progress = silent) -> None:
+def learn_agents(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], say: experiment.Progress = experiment.silent
+) -> None:
     """Learns agents layer by layer, and all runs of a layer together.
 
     Args:
@@ -116,7 +113,7 @@ def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], sa
         device: where candidates walk; balls are driven on the processor.
         say: told of every generation.
     """
-    history: dict[str, list[dict[str, Any]]] = {}
+    history: dict[str, list[LearnGeneration]] = {}
     left = list(effort.agents)
     while left:
         layer = [name for name in left if LAYERS.get(name) not in left]
@@ -124,42 +121,57 @@ def learn_agents(folder: Path, effort: Effort, device: Literal["cpu", "gpu"], sa
         # Walks of one batch have the same sets of parameters, and only courses are walked in batches.
         for group in ([name for name in layer if name not in LAYERS], *([name] for name in layer if name in LAYERS)):
             if group:
-                history |= _learn_group(folder, effort, device, group, say)
-    write_json(folder / HISTORY_FILE, compact(history))
+                _learn_group(folder, _searches(folder, effort, device, group), history, say)
 
 
-def _learn_group(
-    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str], say: Progress
-) -> dict[str, list[dict[str, Any]]]:
-    """Learns agents that walk together; the history of their runs, by name."""
-    names = [f"{AGENTS[name].walk}-{seed}" for name in agents for seed in range(1, effort.runs + 1)]
-    searches = [
-        LearnSettings(
+def _searches(
+    folder: Path, effort: Effort, device: Literal["cpu", "gpu"], agents: Sequence[str]
+) -> dict[str, LearnSettings]:
+    """The searches of agents that walk together, by the names of their runs."""
+    return {
+        f"{LEARNED[name].walk}-{seed}": LearnSettings(
             task=TASK_NAMES[name],
             device="cpu" if name == "Final" else device,
-            start=str(folder / f"{AGENTS[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
+            start=str(folder / f"{LEARNED[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
             population=effort.population,
             generations=effort.generations,
             starts=1,
             judged_starts=effort.judged,
             seed=seed,
-            name=AGENTS[name].walk,
+            name=LEARNED[name].walk,
         )
         for name in agents
         for seed in range(1, effort.runs + 1)
-    ]
-    history: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    }
+
+
+def _learn_group(
+    folder: Path,
+    searches: Mapping[str, LearnSettings],
+    history: dict[str, list[LearnGeneration]],
+    say: experiment.Progress,
+) -> None:
+    """Learns agents that walk together, and adds to the history; walks and history are written as they change."""
+    names = list(searches)
+    history |= {name: [] for name in names}
+
+    def keep(number: int, walk: WalkParameters) -> None:
+        write_walk(folder / f"{names[number]}.toml", walk)
+        write_json(folder / HISTORY_FILE, compact(history))
 
     def note(number: int, generation: LearnGeneration) -> None:
-        history[names[number]].append(asdict(generation))
+        history[names[number]].append(generation)
         say(f"{names[number]}, generation {generation.number + 1}: fitness {generation.best:.2f}")
 
     learned = learn_together(
-        searches, [folder / "searches" / name for name in names], on_generation=note, commands=_commands(searches)
+        list(searches.values()),
+        [folder / "searches" / name for name in names],
+        on_generation=note,
+        on_walk=keep,
+        commands=_commands(list(searches.values())),
     )
-    for name, one in zip(names, learned, strict=True):
-        write_walk(folder / f"{name}.toml", one.walk)
-    return history
+    for number, one in enumerate(learned):
+        keep(number, one.walk)
 
 
 def _commands(searches: Sequence[LearnSettings]) -> list[str]:
@@ -171,7 +183,7 @@ def _commands(searches: Sequence[LearnSettings]) -> list[str]:
     ]
 
 
-def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+def compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[str, Any]]:
     """The history of learning runs with numbers of five digits: lists over generations, by what they are."""
 
     def rounded(value: Any) -> Any:  # noqa: ANN401 (numbers, or lists of them)
@@ -179,42 +191,93 @@ def compact(history: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dic
 
     keys = ("best", "mean", "parts", "weights", "shown")
     return {
-        name: {key: [rounded(one[key]) for one in generations] for key in keys} for name, generations in history.items()
+        name: {key: [rounded(getattr(one, key)) for one in generations] for key in keys}
+        for name, generations in history.items()
     }
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures all learning runs; draws figures 4 and 5."""
     effort = settings.effort or (QUICK if settings.quick else Effort())
     folder, starts = settings.walks or out / "learned", effort.starts
     if settings.walks is None:
         learn_agents(folder, effort, settings.device or ("cpu" if settings.quick else "gpu"), say)
     walks = learned_walks(folder)
+    keys = [(agent, number, walk) for agent, runs in walks.items() for number, walk in runs.items()]
+    jobs = [
+        experiment.SeedJob(
+            out / f"{LEARNED[agent].walk}-{number}",
+            settings.seed,
+            {"starts": starts, "walk": asdict(walk)},
+            partial(_speeds, walk, starts),
+        )
+        for agent, number, walk in keys
+    ]
     measured: dict[str, list[dict[str, Any]]] = {}
-    for agent, runs in walks.items():
-        for number, walk in runs.items():
-
-            def one(seed: int, walk: WalkParameters = walk) -> dict[str, Any]:
-                speeds = walk_speeds(walk, trials=starts, seed=seed, threads=settings.threads)
-                return {way: found.as_json() for way, found in speeds.items()}
-
-            say(f"{agent}, learning run {number}")
-            kept = out / f"{AGENTS[agent].walk}-{number}"
-            found = each_seed(kept, [settings.seed], {"starts": starts, "walk": asdict(walk)}, one)[0]
-            measured.setdefault(agent, []).append({"run": number, **found})
+    for (agent, number, _), found in zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True):
+        measured.setdefault(agent, []).append({"run": number, **found})
     history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
     agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
     draw_figures(out, history)
-    speeds, others = _speed_claims(agents), _order_claims(agents, history)
+    mixed = _mixed_sets(out, walks, effort, settings, say)
+    speeds, others = _speed_claims(agents), [*_order_claims(agents, history), *_mixing_claims(mixed)]
     return {
         "experiment": "walk-learning",
         "agents": agents,
         "runs": measured,
         "tests": _tests(agents),
+        "mixed_sets": mixed,
         "claims": [one.as_json() for one in (*speeds, *others)],
         "goals": [one.as_json() for one in _goals(agents)],
         "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
     }
+
+
+def _mixed_sets(
+    out: Path,
+    walks: Mapping[str, Mapping[int, WalkParameters]],
+    effort: Effort,
+    settings: Settings,
+    say: experiment.Progress,
+) -> list[dict[str, Any]]:
+    """Section 5.2: the share of trajectories with a fall, without and with a sprint set that was learned alone.
+
+    The first set is that of GoToTarget, as in the paper, or of StaticRewards if GoToTarget was not learned.
+    """
+    base = next((name for name in ("GoToTarget", "StaticRewards") if name in walks), None)
+    if base is None or "SprintAlone" not in walks:
+        return []
+    numbers = [number for number in walks[base] if number in walks["SprintAlone"]]
+    jobs = []
+    for number in numbers:
+        alone = replace(walks[base][number], facing="turn")
+        for word, walk in (("alone", alone), ("mixed", replace(alone, sprint=walks["SprintAlone"][number].walk))):
+            decides = {"courses": effort.courses, "walk": asdict(walk)}
+            fall_share = partial(_fall_share, walk, effort.courses)
+            jobs.append(experiment.SeedJob(out / f"{word}-{number}", settings.seed, decides, fall_share))
+    found = [one["share"] for one in experiment.finish_jobs(jobs, settings.threads, say)]
+    pairs = zip(numbers, found[::2], found[1::2], strict=True)
+    return [{"run": number, "base": base, "alone": alone, "mixed": mixed} for number, alone, mixed in pairs]
+
+
+def _fall_share(walk: WalkParameters, courses: int, seed: int) -> dict[str, float]:
+    """The share of the trajectories of goToTarget on which a walk falls."""
+    many = len(read_course("go-to-target").trajectory)
+    return {"share": course_fitness(walk, starts=courses, seed=seed).falls / (courses * many)}
+
+
+def _mixing_claims(mixed: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
+    """That a sprint set which was learned alone makes robots fall."""
+    if not mixed:
+        return []
+    more = experiment.Estimate.of([one["mixed"] - one["alone"] for one in mixed])
+    what = f"share of trajectories with a fall: {mixed[0]['base']} with the set of SprintAlone less without it"
+    return [experiment.Claim(what=what, ours=more, least=0.0)]
+
+
+def _speeds(walk: WalkParameters, starts: int, seed: int) -> dict[str, Any]:
+    """The speeds of a walk in all directions, from so many starts."""
+    return {way: found.as_json() for way, found in walk_speeds(walk, trials=starts, seed=seed).items()}
 
 
 def learned_walks(folder: Path) -> dict[str, dict[int, WalkParameters]]:
@@ -222,7 +285,7 @@ def learned_walks(folder: Path) -> dict[str, dict[int, WalkParameters]]:
     found = {
         agent: {
             int(path.stem.rpartition("-")[2]): read_walk(str(path))
-            for path in sorted(folder.glob(f"{AGENTS[agent].walk}-[0-9]*.toml"))
+            for path in sorted(folder.glob(f"{LEARNED[agent].walk}-[0-9]*.toml"))
         }
         for agent in LEARNED
     }
@@ -237,11 +300,11 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
     values = {way: [one[way]["mean"] for one in runs] for way in (*DIRECTIONS, "turn")}
     ways = np.array([values[way] for way in DIRECTIONS])
     return {
-        "paper": AGENTS[agent].paper,
+        "paper": LEARNED[agent].paper,
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
-        "gain": [_ratio_of(walk.origin.fitness, walk.origin.fitness_before) for walk in walks],
+        "gain": [_gain(walk) for walk in walks],
         "speeds": {
             way: {"values": found, "mean": float(np.mean(found)), "deviation": _deviation(found)}
             for way, found in values.items()
@@ -253,17 +316,24 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
     }
 
 
-def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
-    """Every run makes its walk fitter, whatever else is found."""
+def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Goal]:
+    """Every run makes its walk fitter, whatever else is found; runs that have not ended are not judged."""
     return [
-        Goal(what=f"{name}: fitness over that of the start, worst run", found=min(row["gain"]), limit=1.0)
+        experiment.Goal(
+            what=f"{name}: fitness over that of the start, worst run",
+            found=min((gain for gain in row["gain"] if gain is not None), default=None),
+            limit=1.0,
+        )
         for name, row in agents.items()
     ]
 
 
-def _ratio_of(after: float | None, before: float | None) -> float:
-    """How many times as fit a walk became; 0 where it is not known, or the start was worth nothing."""
-    return after / before if after is not None and before is not None and before > 0 else 0.0
+def _gain(walk: WalkParameters) -> float | None:
+    """How many times as fit a walk became; 0 if the start was worth nothing, None of a run that has not ended."""
+    after, before = walk.origin.fitness, walk.origin.fitness_before
+    if after is None or before is None:
+        return None
+    return after / before if before > 0 else 0.0
 
 
 def _ratio(above: Floats, below: Floats) -> list[float]:
@@ -275,16 +345,18 @@ def _deviation(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[Estimate, float]:
+def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[experiment.Estimate, float]:
     """The mean of a less that of b with Welch's interval, and the p-value of Welch's test that both are alike."""
     from scipy import stats
 
     mean = float(np.mean(a) - np.mean(b))
     if min(len(a), len(b)) < 2 or np.ptp(a) + np.ptp(b) == 0:
-        return Estimate(mean, -math.inf, math.inf, 1), math.nan
+        return experiment.Estimate(mean, -math.inf, math.inf, 1), math.nan
     found = stats.ttest_ind(a, b, equal_var=False)
     interval = found.confidence_interval(0.90)
-    return Estimate(mean, float(interval.low), float(interval.high), min(len(a), len(b))), float(found.pvalue)
+    return experiment.Estimate(mean, float(interval.low), float(interval.high), min(len(a), len(b))), float(
+        found.pvalue
+    )
 
 
 COMPARED = (
@@ -307,38 +379,48 @@ def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Claim]:
     """The speeds of table 2, with intervals over learning runs."""
     return [
-        Claim.near(f"{name}, {way}", Estimate.of(row["speeds"][way]["values"]), paper, SPEED_TOLERANCE, unit="m/s")
+        experiment.Claim.near(
+            f"{name}, {way}", experiment.Estimate.of(row["speeds"][way]["values"]), paper, SPEED_TOLERANCE, unit="m/s"
+        )
         for name, row in agents.items()
         for way in DIRECTIONS
         if (paper := row["paper"][way]) is not None
     ]
 
 
-def _order_claims(agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]) -> list[Claim]:
+def _order_claims(
+    agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]
+) -> list[experiment.Claim]:
     """What section 6 says about one agent beside another, with intervals over learning runs."""
     claims = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
         for key, what in COMPARED:
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
-                claims.append(Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2))
+                claims.append(
+                    experiment.Claim(what=f"{what}: StaticRewards less {other}", ours=found, least=0.0, digits=2)
+                )
     if {"GoToTarget", "Sprint"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("Sprint", "GoToTarget")]
         found, _ = _difference(*ahead)
-        claims.append(Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
+        claims.append(experiment.Claim(what="forward: Sprint less GoToTarget", ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
         ahead = [agents[name]["speeds"]["forward"]["values"] for name in ("FaceForward", "StaticRewards")]
         found, _ = _difference(*ahead)
-        claims.append(Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s"))
+        claims.append(
+            experiment.Claim(what="forward: FaceForward less StaticRewards", ours=found, least=0.0, unit="m/s")
+        )
         last = [
-            [one["best"][-1] for name, one in history.items() if name.startswith(AGENTS[agent].walk)]
+            [one["best"][-1] for name, one in history.items() if name.startswith(LEARNED[agent].walk)]
             for agent in ("FaceForward", "StaticRewards")
         ]
         found, _ = _difference(*last)
-        claims.append(Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0))
+        claims.append(
+            experiment.Claim(what="figure 4, last fitness: FaceForward less StaticRewards", ours=found, least=0.0)
+        )
     return claims
 
 
@@ -351,7 +433,7 @@ def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
     from nutmeg.view.reports.plots import save_png
 
     runs = {
-        agent: [one for name, one in history.items() if name.rpartition("-")[0] == AGENTS[agent].walk]
+        agent: [one for name, one in history.items() if name.rpartition("-")[0] == LEARNED[agent].walk]
         for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}
@@ -392,7 +474,7 @@ def _draw_weights(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]
     panels[0].legend(fontsize=8)
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Speeds of the agents over learning runs, the paper's in brackets, tests and verdicts."""
 
     def speed(way: str) -> Any:  # noqa: ANN401 (a cell)
@@ -407,8 +489,8 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         return lambda row: " ".join(f"{one:.2f}" for one in row[key])
 
     columns = {
-        "agent": text("name"),
-        "runs": text("runs"),
+        "agent": experiment.text("name"),
+        "runs": experiment.text("runs"),
         **{way: speed(way) for way in DIRECTIONS},
         "fastest / slowest": several("evenness"),
         "forward / sideways": several("forward_over_sideways"),
@@ -421,13 +503,18 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         for one in answer["tests"]
     ]
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["agents"].items()),
         columns,
         "m/s over 10 s from standing: mean and standard deviation over learning runs (the paper's one run); "
         f"{settings['starts']} starts of each run, seed {settings['seed']}; falls forward, backward, sideways and "
         "turning, of all runs. The paper's searches have 200 generations of 150 candidates.",
         *tests,
-        *claim_notes(answer["claims"]),
-        *goal_notes(answer["goals"]),
+        *(
+            f"run {one['run']}: {one['base']} falls on {one['alone']:.0%} of the trajectories, with the sprint set "
+            f"that was learned alone on {one['mixed']:.0%}"
+            for one in answer["mixed_sets"]
+        ),
+        *experiment.claim_notes(answer["claims"]),
+        *experiment.goal_notes(answer["goals"]),
     )

@@ -5,7 +5,8 @@
 
 Five equations of section 3 were mended (`motion.walk.settings.PRINTED_EQUATIONS`). This experiment walks with each of
 them as printed, from the walk `initial`, and measures speeds over ten seconds as `walk-table2` does. It shows which
-misprints matter: the paper's own program must have had other equations where the printed ones do not walk.
+misprints matter: the paper's own program must have had other equations where the printed ones do not walk. A last row
+is the mended walk with the real centre of mass where otherwise the torso's origin stands for it (`sense_mass`).
 """
 
 from __future__ import annotations
@@ -14,16 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Cell,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    goal_notes,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import walk_speeds
 from nutmeg.motion.walk.files import WalkParameters, read_walk
@@ -33,14 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-MENDED, ALL = "mended", "all"
+MENDED, ALL, MASS = "mended", "all", "centre of mass"
 STARTS = 20
 MIN_SPEED = 0.1
 """The mended walk goes at least so fast in every direction [m/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means two starts instead of 20."""
 
     seed: int = 2001
@@ -48,12 +40,14 @@ class Settings(ExperimentSettings):
 
 
 def printed_walks() -> dict[str, WalkParameters]:
-    """The walk `initial` with mended equations, with each of the printed ones, and with all of them."""
+    """The walk `initial` with mended equations, with each of the printed ones, with all, and sensing its real mass."""
     chosen = {MENDED: 0, **PRINTED_EQUATIONS, ALL: sum(PRINTED_EQUATIONS.values())}
-    return {name: read_walk("initial").with_set("walk", {"as_printed": float(sum_)}) for name, sum_ in chosen.items()}
+    start = read_walk("initial")
+    walks = {name: start.with_set("walk", {"as_printed": float(sum_)}) for name, sum_ in chosen.items()}
+    return {**walks, MASS: start.with_set("walk", {"sense_mass": 1.0})}
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures the walks."""
     starts = 2 if settings.quick else STARTS
     rows = {}
@@ -69,8 +63,8 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     mended = rows[MENDED]
     slowest = min(mended["speeds"][way]["mean"] for way in DIRECTIONS)
     goals = [
-        Goal(what="mended equations: slowest direction", found=slowest, limit=MIN_SPEED, unit=" m/s"),
-        Goal(what="mended equations: falls", found=mended["falls"], limit=0.0, most=True),
+        experiment.Goal(what="mended equations: slowest direction", found=slowest, limit=MIN_SPEED, unit=" m/s"),
+        experiment.Goal(what="mended equations: falls", found=mended["falls"], limit=0.0, most=True),
     ]
     return {
         "experiment": "walk-printed",
@@ -80,22 +74,22 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Speeds and falls with each printed equation."""
 
-    def speed(way: str) -> Cell:
+    def speed(way: str) -> experiment.Cell:
         return lambda row: f"{row['speeds'][way]['mean']:.3f} ±{row['speeds'][way]['se']:.3f}"
 
     columns = {
-        "as printed": text("name"),
+        "as printed": experiment.text("name"),
         **{way: speed(way) for way in (*DIRECTIONS, "turn")},
         "falls": lambda row: "+".join(str(row["speeds"][way]["falls"]) for way in (*DIRECTIONS, "turn")),
     }
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["rows"].items()),
         columns,
         f"m/s, turning rad/s, over 10 s from standing; falls in each of the four, of {settings['starts']} starts each "
         f"(seed {settings['seed']}).",
-        *goal_notes(answer["goals"]),
+        *experiment.goal_notes(answer["goals"]),
     )

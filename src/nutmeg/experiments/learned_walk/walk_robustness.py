@@ -16,15 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Cell,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    decimal,
-    percent,
-    silent,
-)
+from nutmeg.experiments import experiment
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.measure import PushSettings, TrialMean, push_walk, walk_speeds
 from nutmeg.model import load_robot
@@ -120,7 +112,7 @@ QUICK = Scale(pushes=PushSettings(impulses=(0.0, 1.0, 2.0, 3.0, 4.0), trials=2),
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means fewer impulses and starts."""
 
     seed: int = 0
@@ -136,7 +128,7 @@ class Settings(ExperimentSettings):
         return self.size or (QUICK if self.quick else FULL)
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Pushes all walks and tries them on other actuations; draws pushes.png."""
     agents, missing = agent_walks(settings.walks)
     known = {**agents, **other_walks(settings.walks)}
@@ -156,18 +148,18 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """The share of robots that survive each impulse, by walk; then what other motors cost."""
     impulses = [row["impulse"] for row in answer["pushes"][0]["impulses"]] if answer["pushes"] else []
 
-    def survived(place: int) -> Cell:
-        return lambda curve: percent(curve["impulses"][place]["share"], 0)
+    def survived(place: int) -> experiment.Cell:
+        return lambda curve: experiment.percent(curve["impulses"][place]["share"], 0)
 
-    columns: dict[str, Cell] = {
+    columns: dict[str, experiment.Cell] = {
         "walk": lambda curve: f"{curve['walk']}, {curve['actuation']}",
         "pushed": lambda curve: "walking" if curve["walking"] else "on the spot",
         **{f"{impulse:g} N s": survived(place) for place, impulse in enumerate(impulses)},
-        "half [N s]": decimal("half", 2),
+        "half [N s]": experiment.decimal("half", 2),
     }
     pushed = answer["settings"]["pushes"]
     about = (
@@ -182,14 +174,18 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
     for why in dict.fromkeys(answer["not_transferred"].values()):
         names = ", ".join(name for name, reason in answer["not_transferred"].items() if reason == why)
         notes.append(f"not tried on other motors, for {why}: {names}.")
-    return ResultTable.of(answer["pushes"], columns, *notes)
+    return experiment.ResultTable.of(answer["pushes"], columns, *notes)
 
 
 def _transferred(row: Mapping[str, Any]) -> str:
     """A sentence about a walk on an actuation."""
     parts = [
         f"{way} {speed['mean']:.3f} ± {speed['se']:.3f}"
-        + ("" if row["actuation"] == "ideal" or row["loss"][way] is None else f" (loss {percent(row['loss'][way])})")
+        + (
+            ""
+            if row["actuation"] == "ideal" or row["loss"][way] is None
+            else f" (loss {experiment.percent(row['loss'][way])})"
+        )
         for way, speed in row["speeds"].items()
     ]
     return f"{row['walk']} on {row['actuation']}: {', '.join(parts)}; {row['falls']} of {row['trials']} fell."
@@ -206,7 +202,7 @@ class _Work:
 
     out: Path
     settings: Settings
-    say: Progress
+    say: experiment.Progress
 
     def pushes(self, name: str, walk: WalkParameters) -> Iterator[dict[str, Any]]:
         """Curves of a walk: walking and on the spot, on each actuation that is wanted."""

@@ -19,20 +19,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    Cell,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    claim_notes,
-    decimal,
-    number,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
+from nutmeg.experiments.experiment import number
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
@@ -72,7 +60,7 @@ SPEED_TOLERANCE = 0.05
 """A speed counts as the paper's within this [m/s]."""
 
 
-def goals(agents: Agents) -> list[Goal]:
+def goals(agents: Agents) -> list[experiment.Goal]:
     """All goals for agents as `walk_table2` measured them; those that are missing give goals without a number."""
     return [*_holonomic(agents), *_ahead(agents), *_course(agents), *_ordering(agents)]
 
@@ -83,53 +71,63 @@ def evenness(speeds: Mapping[str, Mapping[str, Any]]) -> float:
     return _quotient(max(three), min(three))
 
 
-def _holonomic(agents: Agents) -> Iterator[Goal]:
+def _holonomic(agents: Agents) -> Iterator[experiment.Goal]:
     name = "DynamicRewards"
     for way in DIRECTIONS:
-        yield Goal(what=f"{name}, {way}", found=_speed(agents, name, way), limit=MIN_DIRECTION_SPEED, unit=SPEED_UNIT)
+        yield experiment.Goal(
+            what=f"{name}, {way}", found=_speed(agents, name, way), limit=MIN_DIRECTION_SPEED, unit=SPEED_UNIT
+        )
     found = evenness(agents[name]["speeds"]) if name in agents else None
-    yield Goal(what=f"{name}, fastest over slowest direction", found=found, limit=MAX_EVENNESS, most=True)
+    yield experiment.Goal(what=f"{name}, fastest over slowest direction", found=found, limit=MAX_EVENNESS, most=True)
     falls = [_falls(agents, name, way) for way in DIRECTIONS]
     worst = None if None in falls else max(one for one in falls if one is not None)
-    yield Goal(what=f"{name}, share of falls in the worst direction", found=worst, limit=MAX_FALL_SHARE, most=True)
+    yield experiment.Goal(
+        what=f"{name}, share of falls in the worst direction", found=worst, limit=MAX_FALL_SHARE, most=True
+    )
     yield _changes(agents, name)
 
 
-def _ahead(agents: Agents) -> Iterator[Goal]:
+def _ahead(agents: Agents) -> Iterator[experiment.Goal]:
     name = "FaceForward"
-    yield Goal(what=f"{name}, forward", found=_speed(agents, name, "forward"), limit=MIN_FORWARD_SPEED, unit=SPEED_UNIT)
+    yield experiment.Goal(
+        what=f"{name}, forward", found=_speed(agents, name, "forward"), limit=MIN_FORWARD_SPEED, unit=SPEED_UNIT
+    )
     found = _falls(agents, name, "forward")
-    yield Goal(what=f"{name}, share of falls forward", found=found, limit=MAX_FALL_SHARE, most=True)
+    yield experiment.Goal(what=f"{name}, share of falls forward", found=found, limit=MAX_FALL_SHARE, most=True)
     yield _changes(agents, name)
     taken = f" (a step takes {agents[name]['step_time']:.3f} s)" if name in agents else ""
-    yield Goal(what=f"{name}, phi_length{taken}", found=_of(agents, name, "phi_length"), limit=MIN_PHI_LENGTH)
+    yield experiment.Goal(
+        what=f"{name}, phi_length{taken}", found=_of(agents, name, "phi_length"), limit=MIN_PHI_LENGTH
+    )
 
 
-def _course(agents: Agents) -> Iterator[Goal]:
+def _course(agents: Agents) -> Iterator[experiment.Goal]:
     found = _of(agents, "GoToTarget", "fitness_ratio")
-    yield Goal(what="GoToTarget, fitness on the course over Initial's", found=found, limit=MIN_FITNESS_RATIO)
+    yield experiment.Goal(what="GoToTarget, fitness on the course over Initial's", found=found, limit=MIN_FITNESS_RATIO)
 
 
-def _ordering(agents: Agents) -> Iterator[Goal]:
+def _ordering(agents: Agents) -> Iterator[experiment.Goal]:
     static, dynamic = (_forward_over_sideways(agents, name) for name in ("StaticRewards", "DynamicRewards"))
-    yield Goal(what="ordering: StaticRewards, forward over sideways", found=static, limit=1.0)
+    yield experiment.Goal(what="ordering: StaticRewards, forward over sideways", found=static, limit=1.0)
     more = None if static is None or dynamic is None else _quotient(static, dynamic)
-    yield Goal(what="ordering: StaticRewards, the same over DynamicRewards' own", found=more, limit=1.0)
+    yield experiment.Goal(what="ordering: StaticRewards, the same over DynamicRewards' own", found=more, limit=1.0)
     found = _speed(agents, "FaceForward", "sideways")
-    yield Goal(
+    yield experiment.Goal(
         what="ordering: FaceForward, sideways", found=found, limit=MAX_SIDEWAYS_SPEED, most=True, unit=SPEED_UNIT
     )
     ahead = _speed(agents, "FaceForward", "forward")
     others = [_speed(agents, name, "forward") for name in agents if name != "FaceForward"]
     known = [one for one in others if one is not None]
     ratio = None if ahead is None or not known else _quotient(ahead, max(known))
-    yield Goal(what="ordering: FaceForward, forward over the fastest other agent's", found=ratio, limit=1.0)
+    yield experiment.Goal(what="ordering: FaceForward, forward over the fastest other agent's", found=ratio, limit=1.0)
 
 
-def _changes(agents: Agents, name: str) -> Goal:
+def _changes(agents: Agents, name: str) -> experiment.Goal:
     changes = _of(agents, name, "changes")
     found = None if changes is None else changes["falls"] / changes["trials"]
-    return Goal(what=f"{name}, share of falls with a change every 3 s", found=found, limit=MAX_FALL_SHARE, most=True)
+    return experiment.Goal(
+        what=f"{name}, share of falls with a change every 3 s", found=found, limit=MAX_FALL_SHARE, most=True
+    )
 
 
 def _of(agents: Agents, name: str, key: str) -> Any:  # noqa: ANN401
@@ -217,7 +215,7 @@ QUICK = Scale(trials=4, changes=20, starts=2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means 4 starts instead of 20, and the course twice."""
 
     seed: int = 3001
@@ -230,7 +228,7 @@ class Settings(ExperimentSettings):
     """Other sizes than those of the quick and the full version."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures the walks of all agents; draws table-2.png."""
     size = settings.size or (QUICK if settings.quick else FULL)
     numbers = range(settings.seed, settings.seed + settings.seeds)
@@ -257,27 +255,27 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Speeds of the agents, the paper's in brackets; then every goal."""
 
-    def speed(way: str) -> Cell:
+    def speed(way: str) -> experiment.Cell:
         def cell(row: Mapping[str, Any]) -> str:
             ours, paper = row["speeds"][way], row["paper"][way]
             return f"{ours['mean']:.3f} ±{ours['se']:.3f}" + ("" if paper is None else f" ({paper:.2f})")
 
         return cell
 
-    columns: dict[str, Cell] = {
-        "agent": text("name"),
+    columns: dict[str, experiment.Cell] = {
+        "agent": experiment.text("name"),
         **{way: speed(way) for way in DIRECTIONS},
         "turn": lambda row: number(row["speeds"]["turn"]["mean"], 2),
         "falls": lambda row: "+".join(str(row["speeds"][way]["falls"]) for way in (*DIRECTIONS, "turn")),
         "in changes": lambda row: f"{row['changes']['falls']} of {row['changes']['trials']}",
         "course": lambda row: f"{row['fitness']['mean']:.1f} ±{row['fitness']['se']:.1f}",
-        "/ Initial": decimal("fitness_ratio", 2),
+        "/ Initial": experiment.decimal("fitness_ratio", 2),
     }
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["agents"].items()),
         columns,
         "m/s over 10 s from standing ± standard error (the paper's), turning in rad/s; falls forward, backward, "
@@ -288,16 +286,18 @@ def table(answer: Mapping[str, Any]) -> ResultTable:
         *(_origin(name, row["made"]) for name, row in answer["agents"].items()),
         *(goal["sentence"] for goal in answer["goals"]),
         "intervals are over starts of one learned walk each: they say nothing about other learning runs.",
-        *claim_notes(answer["claims"]),
+        *experiment.claim_notes(answer["claims"]),
     )
 
 
-def _claims(agents: Agents) -> list[Claim]:
+def _claims(agents: Agents) -> list[experiment.Claim]:
     """The paper's speeds, each within `SPEED_TOLERANCE` of it."""
     return [
-        Claim.near(
+        experiment.Claim.near(
             f"{name}, {way}",
-            Estimate.with_error(row["speeds"][way]["mean"], row["speeds"][way]["se"], row["speeds"][way]["trials"]),
+            experiment.Estimate.with_error(
+                row["speeds"][way]["mean"], row["speeds"][way]["se"], row["speeds"][way]["trials"]
+            ),
             paper,
             SPEED_TOLERANCE,
             unit="m/s",

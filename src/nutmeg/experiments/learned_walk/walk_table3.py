@@ -21,23 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.experiments.experiment import (
-    Cell,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Goal,
-    Progress,
-    ResultTable,
-    count_verdicts,
-    fit_strengths,
-    games_matrix,
-    number,
-    play_series,
-    rank_correlation,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.match.series.series import Series
 from nutmeg.match.series.settings import Entrant, SeriesSettings
@@ -122,7 +106,7 @@ SIZES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means four games of 120 s of the untrained and the trained walk, one against one."""
 
     seed: int = 0
@@ -143,12 +127,12 @@ class Settings(ExperimentSettings):
         return self.size or SIZES[name]
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Plays all pairs of the paper; writes table-3.png and report.html."""
     began, size = time.perf_counter(), settings.games
     known, missing = agent_walks(settings.walks)
     series = _series(known, size, settings.seed)
-    results = play_series(series, out, "games", settings.threads, say)
+    results = experiment.play_series(series, out, "games", settings.threads, say)
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
     answer["goals"] = [one.as_json() for one in _table_goals(answer["pairs"])]
@@ -157,34 +141,34 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return answer
 
 
-def _table_goals(pairs: Sequence[Mapping[str, Any]]) -> list[Goal]:
+def _table_goals(pairs: Sequence[Mapping[str, Any]]) -> list[experiment.Goal]:
     """The learned walk beats the untrained one."""
     found = next((row["difference"] for row in pairs if (row["home"], row["away"]) == ("GoToTarget", "Initial")), None)
-    return [Goal(what="goals a game of GoToTarget more than of Initial", found=found, limit=0.25)]
+    return [experiment.Goal(what="goals a game of GoToTarget more than of Initial", found=found, limit=0.25)]
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Goal differences of the agents beside the paper's; then both orders."""
-    columns: dict[str, Cell] = {
+    columns: dict[str, experiment.Cell] = {
         "pair": lambda row: f"{row['home']} – {row['away']}",
         "here": lambda row: _goals(row["difference"], row["error"]),
         "won/drawn/lost": lambda row: f"{row['wins']}/{row['draws']}/{row['losses']}",
         "paper": lambda row: _goals(row["paper_difference"], row["paper_error"]),
-        "in 600 s (90 %)": text("shown"),
-        "verdict": text("verdict"),
+        "in 600 s (90 %)": experiment.text("shown"),
+        "verdict": experiment.text("verdict"),
     }
     settings = answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         answer["pairs"],
         columns,
         f"goals a game of the first more than of the second (standard error): {settings['games']} games of "
         f"{settings['halves']} x {settings['half_length']:g} s for each pair, {settings['players']} against "
         f"{settings['players']}; the paper's are 100 games of 2 x 300 s, 9 against 9.",
         f"verdicts by intervals of 90 %, after scaling to 600 s, within {TOLERANCE:.0%} of the paper's difference or "
-        f"{MIN_TOLERANCE:g} goals: {count_verdicts(answer['claims'])}.",
+        f"{MIN_TOLERANCE:g} goals: {experiment.count_verdicts(answer['claims'])}.",
         f"order here: {_ranking(answer['strengths'])}.",
         f"the paper's: {_ranking(answer['paper_strengths'])}; rank correlation "
-        f"{number(answer['rank_correlation'], 2)}.",
+        f"{experiment.number(answer['rank_correlation'], 2)}.",
         *(f"{name}: did not play, its walk is not there." for name in answer["missing"]),
         *(f"broke off: {game}" for game in answer["broken"]),
     )
@@ -232,7 +216,7 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
         "paper_order": _order(paper_strengths),
         "strengths": strengths,
         "paper_strengths": paper_strengths,
-        "rank_correlation": rank_correlation(
+        "rank_correlation": experiment.rank_correlation(
             "spearman", *(np.array(list(found.values())) for found in (strengths, paper_strengths))
         ),
         "settings": {**asdict(size), "seed": settings.seed, "rules": settings.rules},
@@ -243,11 +227,13 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
 def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
     paper, error = PAPER_DIFFERENCES[home, away]
     longer = PAPER_SECONDS / (size.halves * size.half_length)
-    ours = Estimate.with_error(record.difference, None, 0)
+    ours = experiment.Estimate.with_error(record.difference, None, 0)
     if record.difference is not None and record.error is not None:
         # Games that all end alike have no spread; one goal in all of them is then as likely as none.
         least = 1 / record.games
-        ours = Estimate.with_error(record.difference * longer, max(record.error, least) * longer, record.games)
+        ours = experiment.Estimate.with_error(
+            record.difference * longer, max(record.error, least) * longer, record.games
+        )
     claim = pair_claim(f"{home} – {away}", ours, paper, error)
     return {
         "home": home,
@@ -260,10 +246,10 @@ def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
     }
 
 
-def pair_claim(what: str, ours: Estimate, paper: float, paper_error: float) -> Claim:
+def pair_claim(what: str, ours: experiment.Estimate, paper: float, paper_error: float) -> experiment.Claim:
     """The claim that two agents differ by as many goals as in the paper, within `TOLERANCE` of it."""
     tolerance = max(MIN_TOLERANCE, TOLERANCE * abs(paper))
-    return Claim.near(what, ours, paper, tolerance, error=paper_error, unit="goals", digits=2)
+    return experiment.Claim.near(what, ours, paper, tolerance, error=paper_error, unit="goals", digits=2)
 
 
 def fitted_strengths(differences: Mapping[tuple[str, str], float]) -> dict[str, float]:
@@ -271,7 +257,9 @@ def fitted_strengths(differences: Mapping[tuple[str, str], float]) -> dict[str, 
     names = sorted({name for pair in differences for name in pair})
     if not names:
         return {}
-    found = fit_strengths(games_matrix(names, list(differences)), np.array(list(differences.values())))
+    found = experiment.fit_strengths(
+        experiment.games_matrix(names, list(differences)), np.array(list(differences.values()))
+    )
     return dict(zip(names, found.tolist(), strict=True))
 
 

@@ -22,20 +22,7 @@ import numpy as np
 from nutmeg.base.angles import wrap_angle, wrap_angle_exactly
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.journal import each_seed
-from nutmeg.experiments.experiment import (
-    DEGREES,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    claim_notes,
-    decimal,
-    share,
-    silent,
-    text,
-    yes_or_no,
-)
+from nutmeg.experiments import experiment
 from nutmeg.match.players.perception import CameraSenses
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
@@ -266,7 +253,7 @@ QUICK = Scale(seconds=30.0, search=10.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means a shorter walk."""
 
     seed: int = 1
@@ -277,7 +264,7 @@ class Settings(ExperimentSettings):
     """Other sizes than those of the quick and the full version."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Walks around the pitch; writes a recording for each seed, and camera-localisation.png."""
     seed, size = settings.seed, settings.size or (QUICK if settings.quick else FULL)
 
@@ -306,49 +293,51 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     }
 
 
-def _claims(runs: Sequence[Mapping[str, Any]]) -> list[Claim]:
+def _claims(runs: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
     """What was asked for, over walks."""
     found = [run["pictures"] for run in runs]
-    again = Estimate.of_share(sum(one["found_again"] is not None for one in found), len(found))
+    again = experiment.Estimate.of_share(sum(one["found_again"] is not None for one in found), len(found))
     return [
-        Claim(
+        experiment.Claim(
             what="median error of place",
-            ours=Estimate.of([one["median_error"] for one in found]),
+            ours=experiment.Estimate.of([one["median_error"] for one in found]),
             most=ERROR_GOAL,
             unit="m",
         ),
-        Claim(
+        experiment.Claim(
             what="median error of heading",
-            ours=Estimate.of([one["median_turn"] * DEGREES for one in found]),
-            most=_TURN_GOAL * DEGREES,
+            ours=experiment.Estimate.of([one["median_turn"] * experiment.DEGREES for one in found]),
+            most=_TURN_GOAL * experiment.DEGREES,
             unit="deg",
         ),
-        Claim(what="share that find themselves again after being carried away", ours=again, least=0.5, digits=2),
+        experiment.Claim(
+            what="share that find themselves again after being carried away", ours=again, least=0.5, digits=2
+        ),
     ]
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Errors of estimated poses, by what the robot was given."""
     columns = {
-        "": text("name"),
-        "median [m]": decimal("median_error"),
-        "median [deg]": decimal("median_turn", 2, DEGREES),
-        "95 % [m]": decimal("late_error"),
-        "95 % [deg]": decimal("late_turn", 2, DEGREES),
-        "within the goal": share("good"),
-        "carried: found [s]": decimal("found_again", 1),
+        "": experiment.text("name"),
+        "median [m]": experiment.decimal("median_error"),
+        "median [deg]": experiment.decimal("median_turn", 2, experiment.DEGREES),
+        "95 % [m]": experiment.decimal("late_error"),
+        "95 % [deg]": experiment.decimal("late_turn", 2, experiment.DEGREES),
+        "within the goal": experiment.share("good"),
+        "carried: found [s]": experiment.decimal("found_again", 1),
     }
     best, settings = answer["conditions"]["pictures"], answer["settings"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         ({"name": name, **row} for name, row in answer["conditions"].items()),
         columns,
         f"medians over {settings['seeds']} walks of {settings['seconds']:g} s on {settings['field']}, pose unknown "
         f"at first; shaken: head angles wrong by {settings['sway']:g} rad, pixels by {settings['noise']:g} of 255.",
-        f"goal: medians under {answer['goal']['error']:g} m and {answer['goal']['turn'] * DEGREES:g} deg; worst "
-        f"walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * DEGREES:.2f} deg; "
-        f"met: {yes_or_no(answer['met'])}.",
+        f"goal: medians under {answer['goal']['error']:g} m and {answer['goal']['turn'] * experiment.DEGREES:g} deg; "
+        f"worst walk {best['worst_median_error']:.3f} m and {best['worst_median_turn'] * experiment.DEGREES:.2f} deg; "
+        f"met: {experiment.yes_or_no(answer['met'])}.",
         f"carried away at the end of the walk, {best['found']} of {settings['seeds']} found themselves again.",
-        *claim_notes(answer["claims"]),
+        *experiment.claim_notes(answer["claims"]),
     )
 
 

@@ -25,18 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
-from nutmeg.experiments.experiment import (
-    DEGREES,
-    Claim,
-    Estimate,
-    ExperimentSettings,
-    Progress,
-    ResultTable,
-    claim_notes,
-    goals_of,
-    silent,
-    text,
-)
+from nutmeg.experiments import experiment
 from nutmeg.match.behavioural_game import BehaviourGame
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.tactics.tactician import strategy_decide
@@ -100,7 +89,7 @@ _KICKS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(ExperimentSettings):
+class Settings(experiment.ExperimentSettings):
     """Options; quick means fewer seeds, and a match of 10 s instead of 60 s."""
 
     seed: int = 1
@@ -109,10 +98,10 @@ class Settings(ExperimentSettings):
     """Number of kicks, balls and beliefs of each kind; at least 5."""
 
 
-def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]:
+def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Draws all figures and checks what they show."""
     seeds = range(settings.seed, settings.seed + max(5, settings.seeds))
-    claims: list[Claim] = []
+    claims: list[experiment.Claim] = []
     with _Pictures() as pictures:
         say("figure 3: fields of view")
         claims += _figure_3(out / "figure-3.png", pictures)
@@ -129,21 +118,26 @@ def run(out: Path, settings: Settings, say: Progress = silent) -> dict[str, Any]
     return {
         "experiment": "naoisis",
         "claims": [one.as_json() for one in claims],
-        "goals": [one.as_json() for one in goals_of(claims)],
+        "goals": [one.as_json() for one in experiment.goals_of(claims)],
         "match": match,
         "settings": {"seeds": list(seeds), "field": FIELD_NAME},
     }
 
 
-def table(answer: Mapping[str, Any]) -> ResultTable:
+def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
     """Every statement of the paper beside what the world does."""
-    columns = {"statement": text("what"), "here": text("shown"), "allowed": text("range"), "verdict": text("verdict")}
+    columns = {
+        "statement": experiment.text("what"),
+        "here": experiment.text("shown"),
+        "allowed": experiment.text("range"),
+        "verdict": experiment.text("verdict"),
+    }
     match = answer["match"]
-    return ResultTable.of(
+    return experiment.ResultTable.of(
         answer["claims"],
         columns,
         f"figures 3 to 8 are drawn; the match of figure 8 has {match['seconds']:g} s and ended {match['score']}.",
-        claim_notes(answer["claims"])[-1],
+        experiment.claim_notes(answer["claims"])[-1],
     )
 
 
@@ -190,7 +184,7 @@ def _robot(axes: Axes, pose: Sequence[float] | Floats, colour: str, *, alpha: fl
 # Figure 3
 
 
-def _figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
+def _figure_3(path: Path, pictures: _Pictures) -> list[experiment.Claim]:
     """Pictures of both cameras for several angles of the head."""
     world = _world(1, {BLUE: (-1.5, 0.0, 0.0), PINK: (-0.3, 0.35, math.pi)})
     world.place_ball(0, -1.0, 0.05)
@@ -205,9 +199,9 @@ def _figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
     _save(figure, path)
     across, up = load_eyes("nao").cameras.slopes
     return [
-        Claim.near(
+        experiment.Claim.near(
             "figure 3: diagonal field of view",
-            Estimate.exact(2 * math.atan(math.hypot(across, up)) * DEGREES),
+            experiment.Estimate.exact(2 * math.atan(math.hypot(across, up)) * experiment.DEGREES),
             58.0,
             0.5,
             unit="deg",
@@ -219,7 +213,7 @@ def _figure_3(path: Path, pictures: _Pictures) -> list[Claim]:
 # Figure 4
 
 
-def _figure_4(path: Path) -> list[Claim]:
+def _figure_4(path: Path) -> list[experiment.Claim]:
     """Places of an opponent at which each sonar answers."""
     world = _world(1, {BLUE: (0.0, 0.0, 0.0), PINK: (1.0, 0.0, math.pi)})
     eyes = load_eyes("nao")
@@ -245,12 +239,22 @@ def _figure_4(path: Path) -> list[Claim]:
     bearings = np.degrees(np.arctan2(where[:, 1], where[:, 0]))
     middle = [float(np.median(bearings[heard[:, side]])) for side in (0, 1)]
     return [
-        Claim(what="figure 4: nearest answer", ours=Estimate.exact(float(np.nanmin(answers))), least=0.15, unit="m"),
-        Claim(what="figure 4: farthest answer", ours=Estimate.exact(float(np.nanmax(answers))), most=0.75, unit="m"),
+        experiment.Claim(
+            what="figure 4: nearest answer",
+            ours=experiment.Estimate.exact(float(np.nanmin(answers))),
+            least=0.15,
+            unit="m",
+        ),
+        experiment.Claim(
+            what="figure 4: farthest answer",
+            ours=experiment.Estimate.exact(float(np.nanmax(answers))),
+            most=0.75,
+            unit="m",
+        ),
         *(
-            Claim.near(
+            experiment.Claim.near(
                 f"figure 4: direction of the {name} sonar",
-                Estimate.exact(middle[side]),
+                experiment.Estimate.exact(middle[side]),
                 sign * 19.48,
                 1.0,
                 unit="deg",
@@ -264,7 +268,7 @@ def _figure_4(path: Path) -> list[Claim]:
 # Figure 5
 
 
-def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Claim]:
+def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[experiment.Claim]:
     """Three kicks: what the robot sees before, and where the ball goes, with every seed."""
     figure = _figure(10.0, 5.6)
     grid = figure.subplots(2, len(_KICKS), height_ratios=(1.0, 1.2))
@@ -288,10 +292,10 @@ def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Cla
         directions = np.degrees(np.arctan2(ends[:, 1], ends[:, 0]))
         if case.direction is not None:
             claims.append(
-                Claim.near(
+                experiment.Claim.near(
                     f"figure 5: {case.name}: direction",
-                    Estimate.of(directions),
-                    case.direction * DEGREES,
+                    experiment.Estimate.of(directions),
+                    case.direction * experiment.DEGREES,
                     5.0,
                     unit="deg",
                     digits=1,
@@ -299,9 +303,9 @@ def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Cla
             )
         elif case.kind == KickKind.RIGHT_SIDE:
             claims.append(
-                Claim(
+                experiment.Claim(
                     what=f"figure 5: {case.name}: goes to the left by",
-                    ours=Estimate.of(directions),
+                    ours=experiment.Estimate.of(directions),
                     least=30.0,
                     unit="deg",
                     digits=1,
@@ -309,7 +313,12 @@ def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[Cla
             )
         else:
             claims.append(
-                Claim(what=f"figure 5: {case.name}: way of the ball", ours=Estimate.of(moved), most=0.01, unit="m")
+                experiment.Claim(
+                    what=f"figure 5: {case.name}: way of the ball",
+                    ours=experiment.Estimate.of(moved),
+                    most=0.01,
+                    unit="m",
+                )
             )
     grid[1, 0].set_ylabel("left [m]")
     _save(figure, path)
@@ -342,7 +351,7 @@ _Collision = tuple[
 """Name, poses and commanded walks by slot, and place and velocity of the ball."""
 
 
-def _figure_6(path: Path, seeds: Sequence[int]) -> list[Claim]:
+def _figure_6(path: Path, seeds: Sequence[int]) -> list[experiment.Claim]:
     """The five collisions from above; robots and ball leave their paths."""
     field = load_field(FIELD_NAME)
     post = _post(field)
@@ -378,15 +387,15 @@ def _figure_6(path: Path, seeds: Sequence[int]) -> list[Claim]:
     through = sum(_passes_through(seed, 0.02 * (number % 5 - 2)) for number, seed in enumerate(seeds))
     width = 2 * load_behaviour("nao").body.torso_ahead
     return [
-        Claim(
+        experiment.Claim(
             what="figure 6: least distance of two robots that collide",
-            ours=Estimate.exact(min(nearest)),
+            ours=experiment.Estimate.exact(min(nearest)),
             least=width,
             unit="m",
         ),
-        Claim(
+        experiment.Claim(
             what="figure 6: share of rolling balls that pass through a robot",
-            ours=Estimate.of_share(through, len(seeds)),
+            ours=experiment.Estimate.of_share(through, len(seeds)),
             most=0.2,
             digits=2,
         ),
@@ -433,7 +442,7 @@ def _passes_through(seed: int, aside: float) -> bool:
 # Figure 7
 
 
-def _figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
+def _figure_7(path: Path, seeds: Sequence[int]) -> list[experiment.Claim]:
     """A robot that looks at its opponent, then away while that comes nearer, and then listens."""
     runs = [_beliefs(seed) for seed in seeds]
     figure = _figure(11.0, 3.4)
@@ -457,9 +466,15 @@ def _figure_7(path: Path, seeds: Sequence[int]) -> list[Claim]:
     ends = {which: np.array([run[f"{which}_error"][-1] for run in runs]) for which in ("seen", "sonar")}
     early = [float(np.nanmean(run["seen_error"][:_LOOKING_CYCLES])) for run in runs]
     return [
-        Claim(what="figure 7a: error of the belief while seen", ours=Estimate.of(early), most=0.15, unit="m"),
-        Claim(what="figure 7b: error out of sight", ours=Estimate.of(ends["seen"]), least=0.15, unit="m"),
-        Claim(what="figure 7c: error corrected by sonar", ours=Estimate.of(ends["sonar"]), most=0.15, unit="m"),
+        experiment.Claim(
+            what="figure 7a: error of the belief while seen", ours=experiment.Estimate.of(early), most=0.15, unit="m"
+        ),
+        experiment.Claim(
+            what="figure 7b: error out of sight", ours=experiment.Estimate.of(ends["seen"]), least=0.15, unit="m"
+        ),
+        experiment.Claim(
+            what="figure 7c: error corrected by sonar", ours=experiment.Estimate.of(ends["sonar"]), most=0.15, unit="m"
+        ),
     ]
 
 

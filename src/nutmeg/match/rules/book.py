@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What the rule book says about fouls; part of `rules`.
+# What the rule book says about fouls.
 #
 # The first eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is
 # told; hand ball has the index that rcssservermj tells. Pushing and standing still are fouls of the Standard Platform
@@ -61,16 +61,20 @@ class Foul(IntEnum):
         return self.name.title().replace("_", "")
 
 
-def _refuse_negative(rules: Any) -> None:  # noqa: ANN401 (any of the dataclasses of a rule book)
-    """Raise ValueError for a number below zero in a dataclass; none of them may be."""
-    for field in fields(rules):
-        value = getattr(rules, field.name)
-        if isinstance(value, int | float) and value < 0:
-            raise ValueError(f"{field.name} is {value}; it must not be negative.")
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """A table of a rule book; none of its numbers may be negative."""
+
+    def __post_init__(self) -> None:
+        """Refuse negative numbers."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, int | float) and value < 0:
+                raise ValueError(f"{field.name} is {value}; it must not be negative.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class IncapableRules:
+class IncapableRules(_Table):
     """Players who lie or sit too long."""
 
     on: bool
@@ -94,7 +98,7 @@ class IncapableRules:
 
     def __post_init__(self) -> None:
         """Refuse numbers that contradict each other."""
-        _refuse_negative(self)
+        super().__post_init__()
         if self.ground_height > self.not_standing_height:
             raise ValueError(
                 f"ground_height is {self.ground_height} m, above not_standing_height {self.not_standing_height} m; "
@@ -103,7 +107,7 @@ class IncapableRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AreaRules:
+class AreaRules(_Table):
     """Too many players of one side in a penalty area."""
 
     on: bool
@@ -113,13 +117,9 @@ class AreaRules:
     sent_outside: bool
     """Put beside the pitch, instead of to the nearest edge of the area."""
 
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class CrowdingRules:
+class CrowdingRules(_Table):
     """Too many team-mates at the ball."""
 
     on: bool
@@ -132,10 +132,6 @@ class CrowdingRules:
     """The third nearest of a team must be farther from the ball, m."""
     sent_outside: bool
     """Put beside the pitch, instead of straight away from the ball."""
-
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +152,7 @@ class TouchingRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChargingRules:
+class ChargingRules(_Table):
     """Running into an opponent. The offender is held up and put beside the pitch."""
 
     on: bool
@@ -186,7 +182,7 @@ class ChargingRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers, and an average over nothing."""
-        _refuse_negative(self)
+        super().__post_init__()
         if self.velocity_samples < 1:
             raise ValueError("velocity_samples is 0; an average needs at least 1.")
 
@@ -200,7 +196,7 @@ class KickOffRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfCollisionRules:
+class SelfCollisionRules(_Table):
     """A limb that passes through another part of its robot."""
 
     on: bool
@@ -214,13 +210,9 @@ class SelfCollisionRules:
     outside_cooldown: float
     """A player put outside is not called again so long, s."""
 
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class PushingRules:
+class PushingRules(_Table):
     """Pushing an opponent; who pushed whom is in the facts (`Facts.pushes`). The offender is put beside the pitch."""
 
     on: bool
@@ -230,13 +222,9 @@ class PushingRules:
     moved_immunity: float
     """After being moved by the referee, s."""
 
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class InactiveRules:
+class InactiveRules(_Table):
     """Standing still near the ball. The referee looks at fixed times; the offender is put beside the pitch."""
 
     on: bool
@@ -254,7 +242,7 @@ class InactiveRules:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers, and looks without a pause."""
-        _refuse_negative(self)
+        super().__post_init__()
         if self.look_interval == 0:
             raise ValueError("look_interval is 0; there is some time between two looks.")
 
@@ -270,7 +258,7 @@ class HandBallRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoulRules:
+class FoulRules(_Table):
     """All fouls, and what follows."""
 
     hold_time: float
@@ -308,10 +296,6 @@ class FoulRules:
     hand_ball: HandBallRules = HandBallRules()
     """Playing the ball with a stretched arm; rule books without this table do not call it."""
 
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
-
 
 FOLDER = Path(__file__).parent / "data" / "rules"
 MAX_PLAYERS = 11
@@ -319,7 +303,7 @@ MAX_PLAYERS = 11
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pitch:
+class Pitch(_Table):
     """The measures that rules refer to, m."""
 
     length: float
@@ -345,7 +329,7 @@ class Pitch:
 
     def __post_init__(self) -> None:
         """Refuse what no pitch can have."""
-        _refuse_negative(self)
+        super().__post_init__()
         for field in dataclasses.fields(self):
             if getattr(self, field.name) == 0 and field.name != "penalty_mark":
                 raise ValueError(f"{field.name} is {getattr(self, field.name)}; it must be above 0.")
@@ -357,7 +341,7 @@ class Pitch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchRules:
+class MatchRules(_Table):
     """How long, how many, who starts."""
 
     players: int
@@ -385,7 +369,7 @@ class MatchRules:
 
     def __post_init__(self) -> None:
         """Refuse what no match can have."""
-        _refuse_negative(self)
+        super().__post_init__()
         if not 1 <= self.players <= MAX_PLAYERS:
             raise ValueError(f"players is {self.players}; allowed are 1 to {MAX_PLAYERS}.")
         for name in ("half_length", "extra_half_length"):
@@ -394,7 +378,7 @@ class MatchRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RestartRules:
+class RestartRules(_Table):
     """Kick-ins, corners, goal kicks and free kicks."""
 
     pause: float
@@ -424,7 +408,7 @@ class RestartRules:
 
     def __post_init__(self) -> None:
         """Refuse numbers that contradict each other."""
-        _refuse_negative(self)
+        super().__post_init__()
         if self.move_distance < self.distance:
             raise ValueError(
                 f"move_distance is {self.move_distance} m, but opponents nearer than distance {self.distance} m are "
@@ -439,7 +423,7 @@ class RestartRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutRules:
+class OutRules(_Table):
     """A ball over a line that is put back at once, while play goes on.
 
     It is put on a line beside the touch line (its throw-in line): over the touch line, some way back towards the goal
@@ -455,10 +439,6 @@ class OutRules:
     """Distance of the throw-in lines from the touch lines, m."""
     end: float
     """Distance of their ends from the goal lines, m."""
-
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,7 +473,7 @@ class OffsideRules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassRules:
+class PassRules(_Table):
     """Pass mode: a few seconds at the ball without opponents, and for that no goal for a while."""
 
     on: bool
@@ -513,13 +493,9 @@ class PassRules:
     retry_wait: float
     """Before the same team may ask again, s."""
 
-    def __post_init__(self) -> None:
-        """Refuse negative numbers."""
-        _refuse_negative(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class ShootOutRules:
+class ShootOutRules(_Table):
     """Penalty kicks after a draw."""
 
     on: bool
@@ -545,7 +521,7 @@ class ShootOutRules:
 
     def __post_init__(self) -> None:
         """Refuse what no shoot-out can have."""
-        _refuse_negative(self)
+        super().__post_init__()
         if not 1 <= self.rounds <= self.most_rounds:
             raise ValueError(f"rounds is {self.rounds}; allowed are 1 to most_rounds = {self.most_rounds}.")
         far, near = self.kicker_distance, self.ball_distance
@@ -608,10 +584,11 @@ def load_rules(name: str | Path) -> Rules:
     return read_named(name, FOLDER, Rules, "rule book")
 
 
-def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
-    """The measures of a field and a ball from `body`; the field needs goals and penalty areas."""
+def pitch_of(field: FieldSettings, ball: BallSettings | None = None) -> Pitch:
+    """The measures of a field, which needs goals and penalty areas, and of a ball, the field's own if left out."""
     if field.goal is None or field.penalty_area is None:
         raise UsageError(f"the field {field.name!r} has no goals or no penalty areas; a match needs both.")
+    ball = ball or load_ball(field.ball)
     return Pitch(
         length=field.length,
         width=field.width,
@@ -626,13 +603,6 @@ def pitch_of(field: FieldSettings, ball: BallSettings) -> Pitch:
     )
 
 
-# ----------------------------------------------------------------------------------------------------
-# A rule book on a field, both by name.
-
-
 def rules_on(book: str, field: str) -> Rules:
     """The rules of a book (a name, or a TOML file) on a field, which needs goals and penalty areas."""
-    ground = load_field(field)
-    if ground.goal is None or ground.penalty_area is None:
-        raise UsageError(f"the field {field!r} has no goals or no penalty areas; a match needs both.")
-    return load_rules(book).on(pitch_of(ground, load_ball(ground.ball)))
+    return load_rules(book).on(pitch_of(load_field(field)))

@@ -57,11 +57,7 @@ def penalised(state: MatchState) -> Bools:
 
 def _penalise(judgement: Judgement, side: Side, index: int, foul: Foul, text: str, *, to: Place | None) -> None:
     """Call a foul. With `to`, in own coordinates, the player is moved there; without, it is held and sent outside."""
-    x, y = judgement.facts.position[side, index, :2].tolist()
-    judgement.state.fouls = judgement.state.fouls + 1
-    judgement.tell(
-        "foul", f"{foul.title}: {side.word} {index + 1} {text}", side=side, index=index, place=(x, y), foul=foul
-    )
+    judgement.call(foul, side, index, text)
     if to is not None:
         settle(judgement, side, index, to, foul.title)
         return
@@ -88,8 +84,8 @@ def serve_penalties(judgement: Judgement) -> None:
                 _come_back(judgement, held)
         elif waited < rules.hold_time - TIME_TOLERANCE:
             staying.append(held)
-            x, y = judgement.facts.position[held.side, held.index, :2].tolist()
-            judgement.move(held.side, held.index, (x, y), held.foul.title, height=rules.hold_height)
+            place = judgement.place_of(held.side, held.index)
+            judgement.move(held.side, held.index, place, held.foul.title, height=rules.hold_height)
         else:
             staying += _send_out(judgement, held)
     if tuple(staying) != judgement.state.held:
@@ -114,8 +110,7 @@ def _send_out(judgement: Judgement, held: Held) -> list[Held]:
 
 def _keep_out(judgement: Judgement, held: Held, place: Place) -> None:
     """Put somebody back who has left its place beside the pitch."""
-    x, y = judgement.facts.position[held.side, held.index, :2].tolist()
-    if not math.hypot(x - place[0], y - place[1]) <= OUTSIDE_TOLERANCE:
+    if not math.dist(judgement.place_of(held.side, held.index), place) <= OUTSIDE_TOLERANCE:
         judgement.move(held.side, held.index, place, held.foul.title)
 
 
@@ -174,7 +169,7 @@ def judge_incapable(judgement: Judgement) -> None:
     anybody, fell = _count_down_times(facts.position, judgement.active, limits, steps, *known)
     if fell:
         for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
-            place = (float(facts.position[side, index, 0]), float(facts.position[side, index, 1]))
+            place = judgement.place_of(Side(side), index)
             judgement.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
     if rules.on and anybody:
         _call_incapable(judgement, down)
@@ -351,7 +346,7 @@ def judge_crowding(judgement: Judgement) -> None:
 def _away_from_ball(judgement: Judgement, side: Side, index: int, distance: float) -> Place:
     """A place at a distance from the ball, straight away from it, in own coordinates."""
     x, y = own_places(judgement, side)[index].tolist()
-    ball_x, ball_y = own_point((judgement.ball[0], judgement.ball[1]), side)
+    ball_x, ball_y = own_point(judgement.ball_place, side)
     gap = float(np.hypot(x - ball_x, y - ball_y))
     reach = distance + judgement.rules.restarts.player_radius
     if gap < 1e-9:
@@ -378,10 +373,7 @@ def judge_self_collisions(judgement: Judgement) -> None:
         if rules.penalty == "outside":
             _penalise(judgement, side, index, Foul.SELF_COLLISION, text, to=None)
             continue
-        x, y = judgement.facts.position[s, index, :2].tolist()
-        judgement.state.fouls = judgement.state.fouls + 1
-        title = f"{Foul.SELF_COLLISION.title}: {side.word} {index + 1} {text}"
-        judgement.tell("foul", title, side=side, index=index, place=(x, y), foul=Foul.SELF_COLLISION)
+        judgement.call(Foul.SELF_COLLISION, side, index, text)
         judgement.decisions.append(FreezeLimbs(side=side, number=index + 1, limbs=limbs, duration=rules.freeze_time))
 
 
@@ -539,11 +531,8 @@ def judge_hand_ball(judgement: Judgement) -> None:
         side = Side(s)
         if rules.goalie_exempt and _goalie_at_home(judgement, (side, index)):
             continue
-        place = judgement.ball[0], judgement.ball[1]
-        judgement.state.fouls = judgement.state.fouls + 1
-        text = f"{Foul.HAND_BALL.title}: {side.word} {index + 1} played the ball with an arm"
-        judgement.tell("foul", text, side=side, index=index, place=place, foul=Foul.HAND_BALL)
-        award_free_kick(judgement, side.other, place, direct=True)
+        judgement.call(Foul.HAND_BALL, side, index, "played the ball with an arm", judgement.ball_place)
+        award_free_kick(judgement, side.other, judgement.ball_place, direct=True)
         return
 
 
@@ -644,8 +633,7 @@ def _near_ball(judgement: Judgement) -> Bools:
 
 def forget_stillness(judgement: Judgement) -> None:
     """Forget who stood still."""
-    if judgement.state.still is not None:
-        judgement.state.still = None
+    judgement.state.still = None
 
 
 def next_look(state: MatchState, interval: float) -> float:

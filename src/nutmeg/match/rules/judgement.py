@@ -91,6 +91,23 @@ class Judgement:
             Event(kind=kind, time=self.state.time, side=side, number=number, place=place, foul=foul, text=text)
         )
 
+    def call(self, foul: Foul, side: Side, index: int, text: str, place: Place | None = None) -> None:
+        """Decide that a foul is called, where the player is or at a place; what follows from it is said elsewhere."""
+        self.state.fouls += 1
+        where = self.place_of(side, index) if place is None else place
+        title = f"{foul.title}: {side.word} {index + 1} {text}"
+        self.tell("foul", title, side=side, index=index, place=where, foul=foul)
+
+    @property
+    def ball_place(self) -> Place:
+        """Where the ball is, seen from above, m."""
+        return self.ball[0], self.ball[1]
+
+    def place_of(self, side: Side, index: int) -> Place:
+        """Where a player is, seen from above, m."""
+        x, y = self.facts.position[side, index, :2].tolist()
+        return x, y
+
     def put_ball(self, place: Place) -> None:
         """Decide that the ball lies at a place; says nothing if it does so already."""
         if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= BALL_REST_DISTANCE:

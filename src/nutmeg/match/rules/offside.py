@@ -31,8 +31,7 @@ def judge_offside(judgement: Judgement) -> bool:
     side, index = judgement.toucher
     positions = judgement.state.in_offside
     if positions is not None and positions[side, index]:
-        place = (judgement.ball[0], judgement.ball[1])
-        award_offside(judgement, side.other, place)
+        award_offside(judgement, side.other, judgement.ball_place)
         return True
     judgement.state.in_offside = _offside_positions(judgement, side, index)
     return False

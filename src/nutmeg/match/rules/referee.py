@@ -25,34 +25,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.match.rules import fouls, restarts
 from nutmeg.match.rules.clock import advance, judge_time
-from nutmeg.match.rules.fouls import (
-    forget_stillness,
-    judge_areas,
-    judge_charging,
-    judge_crowding,
-    judge_hand_ball,
-    judge_inactive,
-    judge_incapable,
-    judge_pushing,
-    judge_self_collisions,
-    judge_touching,
-    remember_contacts,
-    serve_penalties,
-    without_penalised,
-)
 from nutmeg.match.rules.judgement import Judgement
 from nutmeg.match.rules.offside import judge_offside
 from nutmeg.match.rules.play_modes import GOALS, KICK_OFFS, PASSES, PAUSED, RESTARTS, PlayMode
-from nutmeg.match.rules.restarts import (
-    judge_pass_requests,
-    update_before_kick_off,
-    update_goal,
-    update_kick_off,
-    update_pass_mode,
-    update_pass_watch,
-    update_restart,
-)
 from nutmeg.match.rules.scoring import note_touches, play_goes_on, remember_ball, update_kick_off_scoring
 from nutmeg.match.rules.shootout import judge_shoot_out
 
@@ -64,7 +41,7 @@ if TYPE_CHECKING:
 
 def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tuple[Decision, ...]]:
     """One cycle: what the referee remembers afterwards, and what it decides."""
-    judgement = Judgement(state, without_penalised(facts, state) if state.held else facts, rules)
+    judgement = Judgement(state, fouls.without_penalised(facts, state) if state.held else facts, rules)
     advance(judgement)
     note_touches(judgement)
     judge_time(judgement)
@@ -83,50 +60,49 @@ def _judge_play(judgement: Judgement) -> None:
     if mode is PlayMode.PLAY_ON or mode in PASSES:
         _judge_ball_in_play(judgement)
     elif mode in RESTARTS or mode in KICK_OFFS:
-        (update_kick_off if mode in KICK_OFFS else update_restart)(judgement)
+        (restarts.update_kick_off if mode in KICK_OFFS else restarts.update_restart)(judgement)
         if judgement.state.mode is PlayMode.PLAY_ON:
             judge_offside(judgement)  # team-mates may be offside from the kick
     elif mode in GOALS:
-        update_goal(judgement)
+        restarts.update_goal(judgement)
     elif mode is PlayMode.BEFORE_KICK_OFF:
-        update_before_kick_off(judgement)
+        restarts.update_before_kick_off(judgement)
 
 
 def _judge_ball_in_play(judgement: Judgement) -> None:
     """Goals, balls over a line, and everything that only counts while the ball is live."""
     update_kick_off_scoring(judgement)
     if judgement.state.mode in PASSES:
-        update_pass_mode(judgement)
+        restarts.update_pass_mode(judgement)
     else:
-        update_pass_watch(judgement)
+        restarts.update_pass_watch(judgement)
     if play_goes_on(judgement) and not judge_offside(judgement):
-        judge_pass_requests(judgement)
+        restarts.judge_pass_requests(judgement)
 
 
 def _judge_fouls(judgement: Judgement) -> None:
     """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
     mode = judgement.state.mode
     if mode in PAUSED or mode is PlayMode.GAME_OVER:
-        if judgement.state.down is not None:
-            judgement.state.down = None
-        forget_stillness(judgement)
+        judgement.state.down = None
+        fouls.forget_stillness(judgement)
         if judgement.state.held and judgement.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:
-            serve_penalties(judgement)
+            fouls.serve_penalties(judgement)
         elif judgement.state.held:
             judgement.hold()
         return
     if judgement.state.held:
-        serve_penalties(judgement)
-    judge_incapable(judgement)
-    judge_areas(judgement)
-    judge_crowding(judgement)
+        fouls.serve_penalties(judgement)
+    fouls.judge_incapable(judgement)
+    fouls.judge_areas(judgement)
+    fouls.judge_crowding(judgement)
     if len(judgement.facts.contacts):
-        judge_touching(judgement)
-        judge_charging(judgement)
-    judge_self_collisions(judgement)
-    judge_pushing(judgement)
-    judge_inactive(judgement)
-    judge_hand_ball(judgement)
+        fouls.judge_touching(judgement)
+        fouls.judge_charging(judgement)
+    fouls.judge_self_collisions(judgement)
+    fouls.judge_pushing(judgement)
+    fouls.judge_inactive(judgement)
+    fouls.judge_hand_ball(judgement)
 
 
 def remember(judgement: Judgement) -> None:
@@ -136,7 +112,7 @@ def remember(judgement: Judgement) -> None:
     samples = judgement.rules.fouls.charging.velocity_samples - 1
     state.velocities = (judgement.facts.velocity, *state.velocities)[:samples]
     if len(judgement.facts.contacts) or state.in_contact:
-        state.in_contact = remember_contacts(judgement)
+        state.in_contact = fouls.remember_contacts(judgement)
     if judgement.moved or judgement.toucher is not None:
         stamps = state.stamps
         moved = stamps.moved.copy()

@@ -17,21 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.match.rules import play_modes
 from nutmeg.match.rules.judgement import TIME_TOLERANCE, Judgement, clear_area, clear_circle, clear_half, repel, sign_of
-from nutmeg.match.rules.play_modes import (
-    CORNER_KICKS,
-    DIRECT_FREE_KICKS,
-    FREE_KICKS,
-    GOAL_KICKS,
-    KICK_INS,
-    KICK_OFFS,
-    OFFSIDES,
-    PASSES,
-    SIDES,
-    PlayMode,
-    Side,
-    side_of,
-)
+from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
 from nutmeg.match.rules.state import Kick, PassWatch
 
 if TYPE_CHECKING:
@@ -54,7 +42,7 @@ def award_kick_in(judgement: Judgement, side: Side, out: Place) -> None:
     pitch = judgement.rules.pitch
     line, end = pitch.width / 2 - pitch.ball_radius, pitch.length / 2 - pitch.ball_radius
     x = min(max(out[0], -end), end)
-    _award(judgement, KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
+    _award(judgement, play_modes.KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
 
 
 def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
@@ -62,23 +50,27 @@ def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
     pitch = judgement.rules.pitch
     far = pitch.width / 2 if judgement.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
     x = side.sign * (pitch.length / 2 - pitch.ball_radius)
-    _award(judgement, CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
+    _award(judgement, play_modes.CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
 
 
 def award_goal_kick(judgement: Judgement, side: Side) -> None:
     """A goal kick in front of the own goal."""
     x = judgement.rules.pitch.length / 2 - judgement.rules.restarts.goal_kick_distance
-    _award(judgement, GOAL_KICKS[side], (-side.sign * x, 0.0))
+    _award(judgement, play_modes.GOAL_KICKS[side], (-side.sign * x, 0.0))
 
 
 def award_free_kick(judgement: Judgement, side: Side, place: Place, *, direct: bool = False) -> None:
     """A free kick; not inside a penalty area, but at its corner."""
-    _award(judgement, (DIRECT_FREE_KICKS if direct else FREE_KICKS)[side], playable(place, judgement.rules.pitch))
+    _award(
+        judgement,
+        (play_modes.DIRECT_FREE_KICKS if direct else play_modes.FREE_KICKS)[side],
+        playable(place, judgement.rules.pitch),
+    )
 
 
 def award_offside(judgement: Judgement, side: Side, place: Place) -> None:
     """The kick after the opponents were offside."""
-    _award(judgement, OFFSIDES[side], playable(place, judgement.rules.pitch))
+    _award(judgement, play_modes.OFFSIDES[side], playable(place, judgement.rules.pitch))
 
 
 def playable(place: Place, pitch: Pitch) -> Place:
@@ -98,7 +90,7 @@ def update_before_kick_off(judgement: Judgement) -> None:
     rules = judgement.rules.match
     judgement.put_ball(CENTRE)
     if not rules.start_anywhere:
-        for side in SIDES:
+        for side in play_modes.SIDES:
             clear_half(
                 judgement, side, circle_allowed=False, circle_forbidden=False, reason="kick-off from the own half"
             )
@@ -117,7 +109,7 @@ def update_goal(judgement: Judgement) -> None:
 
 def start_kick_off(judgement: Judgement, side: Side) -> None:
     """Put the ball on the centre mark and let a side kick off, perhaps in formation."""
-    _award(judgement, KICK_OFFS[side], CENTRE)
+    _award(judgement, play_modes.KICK_OFFS[side], CENTRE)
     judgement.put_ball(CENTRE)
     if judgement.rules.formation.on:
         _form_up(judgement, side, judgement.rules.formation.kicking)
@@ -170,7 +162,7 @@ def update_restart(judgement: Judgement) -> None:
         judgement.state.ball_put = True
     elif state.mode_time > restarts.drop_ball_time + TIME_TOLERANCE:
         give_up(judgement, state.place)
-    elif state.mode in GOAL_KICKS:
+    elif state.mode in play_modes.GOAL_KICKS:
         _update_goal_kick(judgement, side)
     elif judgement.toucher is not None and judgement.toucher[0] is side:
         taken(judgement)
@@ -180,7 +172,7 @@ def update_restart(judgement: Judgement) -> None:
 
 def _keep_away(judgement: Judgement, side: Side) -> None:
     """Keep a side away from the restart of its opponents."""
-    if judgement.state.mode in GOAL_KICKS:
+    if judgement.state.mode in play_modes.GOAL_KICKS:
         clear_area(judgement, side, "goal kick of the opponents")
     else:
         clear_circle(judgement, side, judgement.state.place, "too near to the opponents' kick")
@@ -271,8 +263,8 @@ def judge_pass_requests(judgement: Judgement) -> None:
         return
     granted = [side for side in Side if asked[side].any() and _may_pass(judgement, side)]
     if len(granted) == 1:
-        judgement.state.pass_watch = _watch(judgement, granted[0])
-        judgement.set_mode(PASSES[granted[0]])
+        judgement.state.pass_watch = watch_pass(judgement, granted[0])
+        judgement.set_mode(play_modes.PASSES[granted[0]])
 
 
 def _may_pass(judgement: Judgement, side: Side) -> bool:
@@ -296,23 +288,17 @@ def update_pass_mode(judgement: Judgement) -> None:
     """End pass mode with a touch or after its time; until then, keep opponents away."""
     side, rules = side_of(judgement.state.mode), judgement.rules.pass_mode
     assert side is not None
-    judgement.state.pass_watch = _watch(judgement, side)
+    judgement.state.pass_watch = watch_pass(judgement, side)
     if judgement.toucher is not None or judgement.state.mode_time >= rules.duration - TIME_TOLERANCE:
         judgement.set_mode(PlayMode.PLAY_ON)
         return
-    ball = (judgement.ball[0], judgement.ball[1])
-    repel(
-        judgement,
-        side.other,
-        ball,
-        rules.opponent_distance,
-        rules.opponent_distance + rules.opponent_margin,
-        "pass mode of the opponents",
-    )
+    nearest, ball = rules.opponent_distance, judgement.ball_place
+    repel(judgement, side.other, ball, nearest, nearest + rules.opponent_margin, "pass mode of the opponents")
 
 
-def _watch(judgement: Judgement, side: Side) -> PassWatch:
-    return PassWatch(side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1]))
+def watch_pass(judgement: Judgement, side: Side) -> PassWatch:
+    """What is watched from now on of a side in pass mode."""
+    return PassWatch(side=side, stamp=judgement.elapsed, place=judgement.ball_place)
 
 
 def update_pass_watch(judgement: Judgement) -> None:

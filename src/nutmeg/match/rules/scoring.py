@@ -17,18 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.match.rules import restarts
 from nutmeg.match.rules.book import Foul
 from nutmeg.match.rules.judgement import TIME_TOLERANCE
 from nutmeg.match.rules.play_modes import GOALS, INDIRECT, KICK_OFFS, Side, ball_is_live
-from nutmeg.match.rules.restarts import (
-    award_corner_kick,
-    award_free_kick,
-    award_goal_kick,
-    award_kick_in,
-    drop_ball,
-    put_back,
-    start_kick_off,
-)
 from nutmeg.match.rules.state import Touch
 
 if TYPE_CHECKING:
@@ -68,7 +60,7 @@ def _judge_double_touch(judgement: Judgement) -> bool:
         return False
     if judgement.elapsed - kick.stamp < judgement.rules.restarts.kick_duration - TIME_TOLERANCE:
         return False
-    place = (judgement.ball[0], judgement.ball[1])
+    place = judgement.ball_place
     text = f"{kick.side.word} {kick.index + 1} touched the ball twice"
     if kick.mode in KICK_OFFS and judgement.rules.fouls.kick_off.on:
         judgement.state.fouls = judgement.state.fouls + 1
@@ -77,7 +69,7 @@ def _judge_double_touch(judgement: Judgement) -> bool:
         )
     else:
         judgement.tell("double_touch", text, side=kick.side, index=kick.index, place=place)
-    award_free_kick(judgement, kick.side.other, place)
+    restarts.award_free_kick(judgement, kick.side.other, place)
     return True
 
 
@@ -111,11 +103,11 @@ def _judge_goal(judgement: Judgement) -> bool:
     )
     kick = judgement.state.kick
     if judgement.rules.outs.put_back:
-        start_kick_off(judgement, conceding)
+        restarts.start_kick_off(judgement, conceding)
     elif kick is not None and kick.side is conceding:
-        award_corner_kick(judgement, conceding.other, judgement.ball[1])
+        restarts.award_corner_kick(judgement, conceding.other, judgement.ball[1])
     else:
-        award_goal_kick(judgement, conceding)
+        restarts.award_goal_kick(judgement, conceding)
     return True
 
 
@@ -148,7 +140,7 @@ def score_goal(judgement: Judgement, side: Side) -> None:
         f"goal for {side.word}{by}{own}: {judgement.state.score[0]}:{judgement.state.score[1]}",
         side=side,
         index=touch.index if touch is not None and not own else None,
-        place=(judgement.ball[0], judgement.ball[1]),
+        place=judgement.ball_place,
     )
     judgement.set_mode(GOALS[side])
 
@@ -164,24 +156,24 @@ def _judge_out(judgement: Judgement) -> bool:
     if abs(x) < end and abs(y) < line and -1.0 <= z < math.inf:  # false of numbers that are not finite
         return False
     if not all(map(math.isfinite, judgement.ball)) or z < -1.0:
-        drop_ball(judgement, judgement.state.last_inside)
+        restarts.drop_ball(judgement, judgement.state.last_inside)
         return True
     over_end = abs(x) >= end
     touch = judgement.state.touch
     if judgement.rules.outs.put_back:
         across = crossing(judgement, 0 if over_end else 1, end if over_end else line)
-        put_back(judgement, (across[0], across[1]), over_end=over_end)
+        restarts.put_back(judgement, (across[0], across[1]), over_end=over_end)
     elif touch is None:
-        drop_ball(judgement, judgement.state.last_inside)
+        restarts.drop_ball(judgement, judgement.state.last_inside)
     elif over_end:
         defender = Side.LEFT if x < 0 else Side.RIGHT
         if touch.side is defender:
-            award_corner_kick(judgement, defender.other, y)
+            restarts.award_corner_kick(judgement, defender.other, y)
         else:
-            award_goal_kick(judgement, defender)
+            restarts.award_goal_kick(judgement, defender)
     else:
         cross_x, _, _ = crossing(judgement, 1, line)
-        award_kick_in(judgement, touch.side.other, (cross_x, y))
+        restarts.award_kick_in(judgement, touch.side.other, (cross_x, y))
     return True
 
 

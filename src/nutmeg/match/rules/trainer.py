@@ -15,22 +15,9 @@ import math
 from typing import TYPE_CHECKING
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.rules import restarts
+from nutmeg.match.rules import play_modes, restarts
 from nutmeg.match.rules.judgement import Judgement
-from nutmeg.match.rules.play_modes import (
-    CORNER_KICKS,
-    DIRECT_FREE_KICKS,
-    FREE_KICKS,
-    GOAL_KICKS,
-    KICK_INS,
-    KICK_OFFS,
-    OFFSIDES,
-    PASSES,
-    PlayMode,
-    Side,
-    side_of,
-)
-from nutmeg.match.rules.state import PassWatch
+from nutmeg.match.rules.play_modes import PlayMode, Side, side_of
 
 if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
@@ -48,23 +35,21 @@ def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode)
     if side is None or mode in (PlayMode.GOAL_LEFT, PlayMode.GOAL_RIGHT):
         judgement.forget_kick()
         judgement.set_mode(mode)
-    elif mode in KICK_OFFS:
+    elif mode in play_modes.KICK_OFFS:
         restarts.start_kick_off(judgement, side)
-    elif mode in KICK_INS:
+    elif mode in play_modes.KICK_INS:
         restarts.award_kick_in(judgement, side, place)
-    elif mode in CORNER_KICKS:
+    elif mode in play_modes.CORNER_KICKS:
         restarts.award_corner_kick(judgement, side, place[1])
-    elif mode in GOAL_KICKS:
+    elif mode in play_modes.GOAL_KICKS:
         restarts.award_goal_kick(judgement, side)
-    elif mode in FREE_KICKS or mode in DIRECT_FREE_KICKS:
-        restarts.award_free_kick(judgement, side, place, direct=mode in DIRECT_FREE_KICKS)
-    elif mode in OFFSIDES:
+    elif mode in play_modes.FREE_KICKS or mode in play_modes.DIRECT_FREE_KICKS:
+        restarts.award_free_kick(judgement, side, place, direct=mode in play_modes.DIRECT_FREE_KICKS)
+    elif mode in play_modes.OFFSIDES:
         restarts.award_offside(judgement, side, place)
     else:
-        assert mode in PASSES
-        judgement.state.pass_watch = PassWatch(
-            side=side, stamp=judgement.elapsed, place=(judgement.ball[0], judgement.ball[1])
-        )
+        assert mode in play_modes.PASSES
+        judgement.state.pass_watch = restarts.watch_pass(judgement, side)
         judgement.set_mode(mode)
     return judgement.state, tuple(judgement.decisions)
 
@@ -82,7 +67,7 @@ def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
     """Put the ball down where it is and play on, as after a restart that nobody took: some rules move players away."""
     judgement = Judgement(state, facts, rules)
     inside = all(map(math.isfinite, judgement.ball))
-    restarts.give_up(judgement, (judgement.ball[0], judgement.ball[1]) if inside else state.last_inside)
+    restarts.give_up(judgement, judgement.ball_place if inside else state.last_inside)
     return judgement.state, tuple(judgement.decisions)
 
 

@@ -11,9 +11,9 @@ other game of a pair is played from the other side, and after two games the othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -26,7 +26,7 @@ from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop, PlayerError
 from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, team_player
 from nutmeg.match.players.registry import is_strategy, load_player, player_digest, read_decide
-from nutmeg.match.series.settings import COUNTED_EVENTS, kick_off_of, played_out, sides_of
+from nutmeg.match.series.settings import RESULT_NUMBERS, kick_off_of, played_out, sides_of
 from nutmeg.search.evaluation import Share
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     """First team, second team and number of a game."""
 
 
-_RESULT_LENGTH = 2 * (2 + len(COUNTED_EVENTS))
-"""Numbers that a game ends with: goals, falls, fouls and lost turns of the first team, then those of the second."""
+_RESULT_LENGTH = 2 * len(RESULT_NUMBERS)
+"""Numbers that a game ends with: those of the first team, then those of the second."""
 _BATCH_SIZE = 64
 """Games between compiled strategies that are played together; the result is the same."""
 
@@ -64,6 +64,12 @@ class GameResult:
     fouls: tuple[int, int] = (0, 0)
     lost_turns: tuple[int, int] = (0, 0)
     """Decisions of its players that raised, took too long or made no sense."""
+    possession: tuple[float, float] = (0.0, 0.0)
+    """Share of the time in play in which the nearest player to the ball was theirs."""
+    progress: tuple[float, float] = (0.0, 0.0)
+    """Where the ball was on average, from the middle (0) to the opponents' goal line (1)."""
+    shots: tuple[int, int] = (0, 0)
+    """Balls that would have rolled into the goal."""
     failure: str = ""
     """Why it broke off, if it did; then its numbers do not count."""
 
@@ -93,7 +99,7 @@ class SeriesGames:
 
     def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
         """The wanted numbers, (n,)."""
-        played: dict[tuple[int, ...], list[int]] = {}
+        played: dict[tuple[int, ...], list[float]] = {}
         values = []
         for row, rng in zip(rows, generators, strict=True):
             home, away, number, part = (int(value) for value in row)
@@ -102,7 +108,7 @@ class SeriesGames:
             values.append(float(played[home, away, number][part]))
         return values
 
-    def _counts(self, pair: Pair, number: int, seed: int) -> list[int]:
+    def _counts(self, pair: Pair, number: int, seed: int) -> list[float]:
         key = (*pair, number)
         try:
             if key not in self._broken:
@@ -111,8 +117,8 @@ class SeriesGames:
             self._broken[key] = str(error)  # asked again for each of its numbers, it is not played again
         raise SimulationError(self._broken[key])
 
-    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        """Plays a game; goals, falls, fouls and lost turns of the first team and of the second, (8,)."""
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
+        """Plays a game; `RESULT_NUMBERS` of the first team and of the second, (14,)."""
         sides = sides_of(pair, number)
         names = [self.settings.team[index].name for index in sides]
         game = Game(
@@ -176,13 +182,14 @@ class BehaviourSeriesGames:
     def setup(self) -> BehaviourSetup:
         """Field, bodies and senses of all games."""
         chosen = self.settings
-        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=chosen.eyes or None)
+        eyes = chosen.eyes or None
+        return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=eyes, cameras=chosen.images)
 
     def compiled(self, pair: Pair) -> bool:
         """Whether both teams are compiled strategies."""
         return all(is_strategy(self.settings.team[index].decide) for index in pair)
 
-    def batch(self, games: dict[BatchGame, int]) -> dict[BatchGame, list[int]]:
+    def batch(self, games: dict[BatchGame, int]) -> dict[BatchGame, list[float]]:
         """Plays games between compiled strategies, by their seeds, all at once; numbers as of `counts`."""
         if not games:
             return {}
@@ -197,15 +204,16 @@ class BehaviourSeriesGames:
             players=chosen.players,
             kick_off=[kick_off_of(number) for *_, number in games],
         ).run()
-        numbers = {}
+        numbers: dict[BatchGame, list[float]] = {}
         for game, one in zip(games, found, strict=True):
-            columns = list(zip(one.goals, one.falls, one.fouls, (0, 0), strict=True))  # compiled code does not raise
+            counted = zip(one.goals, one.falls, one.fouls, (0, 0), strict=True)  # compiled code does not raise
+            columns = [(*whole, *shares) for whole, shares in zip(counted, one.control.by_team(), strict=True)]
             first, second = columns if game[2] % 2 == 0 else columns[::-1]
             numbers[game] = [*first, *second]
         return numbers
 
-    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[int]:
-        """Plays one game; goals, falls, fouls and lost turns of the first team and of the second, (8,)."""
+    def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
+        """Plays one game; `RESULT_NUMBERS` of the first team and of the second, (14,)."""
         chosen = self.settings
         sides = sides_of(pair, number)
         names = [chosen.team[index].name for index in sides]
@@ -217,7 +225,6 @@ class BehaviourSeriesGames:
             right=names[1],
             kick_off=kick_off_of(number),
             record=record,
-            cameras=chosen.images,
         )
         with game:
             players: dict[tuple[str, int], AnyPlayer] = {}
@@ -360,8 +367,8 @@ class Series:
         home, away, number = self._key(game)
         if failure:
             return GameResult(home=home, away=away, number=number, failure=failure)
-        goals, falls, fouls, lost = (_pair(column) for column in values.reshape(2, -1).T)
-        return GameResult(home=home, away=away, number=number, goals=goals, falls=falls, fouls=fouls, lost_turns=lost)
+        counted = dict(zip(RESULT_NUMBERS, values.reshape(2, -1).T, strict=True))
+        return GameResult(home=home, away=away, number=number, **_pairs(counted))
 
 
 class GameLog:
@@ -384,14 +391,18 @@ class GameLog:
     def _read(self, path: Path) -> None:
         for line, table in enumerate(read_lines(path), start=1):
             try:
-                table |= {name: _pair(table[name]) for name in ("goals", "falls", "fouls")}
-                table["lost_turns"] = _pair(table.get("lost_turns", (0, 0)))  # logs of version 0.1 have none
-                one = GameResult(**table)
+                # Logs of version 0.1 have no lost turns, and those before 2026-11-18 nothing about the ball.
+                one = GameResult(**table | _pairs({name: table[name] for name in RESULT_NUMBERS if name in table}))
             except (ValueError, TypeError, KeyError, AttributeError):
                 raise FileError(path, "is not the result of a game.", line=line) from None
             self.results[one.home, one.away, one.number] = one
 
 
-def _pair(values: Iterable[float]) -> tuple[int, int]:
-    first, second = (int(value) for value in values)
-    return first, second
+def _pairs(counted: Mapping[str, Iterable[float]]) -> dict[str, Any]:
+    """What was counted of both teams, by name; goals, falls and so on are whole numbers."""
+    shares = ("possession", "progress")
+    found = {}
+    for name, values in counted.items():
+        first, second = (float(value) if name in shares else int(value) for value in values)
+        found[name] = first, second
+    return found

@@ -35,7 +35,8 @@ from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.base.settings import read
 from nutmeg.match.players.registry import load_player, read_decide, title_of
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, rules_on
-from nutmeg.match.rules.play_modes import Side
+from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.series.ball_control import OBSERVED_TIME, controls_result, new_controls, observe_match
 from nutmeg.match.worlds.physical.percept import ROBOT
 from nutmeg.motion.walk.files import read_walk
 
@@ -241,6 +242,8 @@ def _beside(path: Path, entrant: Entrant) -> Entrant:
 
 COUNTED_EVENTS = ("fall", "foul")
 """Events that are counted for each team, beside its goals."""
+RESULT_NUMBERS = ("goals", "falls", "fouls", "lost_turns", "possession", "progress", "shots")
+"""What is counted of each team of a game."""
 
 
 def sides_of(pair: Pair, number: int) -> Pair:
@@ -253,22 +256,32 @@ def kick_off_of(number: int) -> Side:
     return Side(number // 2 % 2)
 
 
-def played_out(driver: GameLoop, teams: Iterable[str]) -> list[int]:
-    """Plays a match to its end; goals, falls, fouls and lost turns of each of the teams, one after the other."""
+def played_out(driver: GameLoop, teams: Iterable[str]) -> list[float]:
+    """Plays a match to its end; what is counted (`RESULT_NUMBERS`) of each of the teams, one after the other."""
     counted: Counter[tuple[str, str]] = Counter()
+    controls, began = new_controls(driver.game.rules.pitch, 1), driver.game.teams
+    observed = 0
 
     def count(driver: GameLoop) -> None:
-        for event in driver.game.events:
+        nonlocal observed
+        game = driver.game
+        for event in game.events:
             if event.kind in COUNTED_EVENTS and event.side is not None:
-                counted[driver.game.teams[event.side], event.kind] += 1
+                counted[game.teams[event.side], event.kind] += 1
+        if int(game.time / OBSERVED_TIME + 0.5) > observed:
+            observed = int(game.time / OBSERVED_TIME + 0.5)
+            if game.facts is not None and game.state.mode is PlayMode.PLAY_ON:
+                controls["swapped"] = game.swaps % 2 == 1
+                observe_match(controls, game.facts)
 
     driver.run(on_cycle=count)
     goals = dict(zip(driver.game.teams, driver.game.state.score, strict=True))
+    control = dict(zip(began, controls_result(controls[0]).by_team(), strict=True))
     lost: Counter[str] = Counter()
     for team, _, _, player in driver:
         lost[team] += getattr(player, "lost_turns", 0)  # players of a user's own do not count them
     return [
         number
         for name in teams
-        for number in (goals[name], *(counted[name, kind] for kind in COUNTED_EVENTS), lost[name])
+        for number in (goals[name], *(counted[name, kind] for kind in COUNTED_EVENTS), lost[name], *control[name])
     ]

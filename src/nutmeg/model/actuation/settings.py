@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated
 import mujoco
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds
+from nutmeg.base.settings import Bounded, Bounds, above, at_least, check_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ LOAD_FRICTION_NUMBERS = ("load_friction", "squeeze_friction", "squeeze_static")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Battery:
+class Battery(Bounded):
     """The power supply of the motors."""
 
     voltage: Annotated[float, above(0, "V")] = 21.6
@@ -50,9 +50,6 @@ class Battery:
     resistance: Annotated[float, at_least(0, "ohm")] = 0.0
     """Internal resistance [ohm]: the voltage sags under load (see `sim.power_supply`); 0 is a perfect battery."""
     source: str = ""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +143,7 @@ class Servo:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gear:
+class Gear(Bounded):
     """Play and elasticity between the motor and the joint."""
 
     joints: tuple[str, ...]
@@ -158,12 +155,9 @@ class Gear:
     """Damping of the gear's spring [N m s/rad]."""
     source: str = ""
 
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Flex:
+class Flex(Bounded):
     """Links that bend: each is cut in two, joined by springs about the two axes across it."""
 
     bodies: tuple[str, ...]
@@ -176,12 +170,9 @@ class Flex:
     """Dry friction about each axis [N m]."""
     source: str = ""
 
-    def __post_init__(self) -> None:
-        check_bounds(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Actuation:
+class Actuation(Bounded):
     """The realistic actuation of a robot."""
 
     battery: Battery = Battery()
@@ -197,9 +188,6 @@ class Actuation:
     gear_friction: Annotated[float, at_least(0)] = 0.2
     """Friction B_g of that mass, as a share of the gear's damping."""
     source: str = ""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 # ----------------------------------------------------------------------------------------------------

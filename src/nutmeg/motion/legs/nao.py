@@ -64,9 +64,16 @@ LEGS_RECORD = np.dtype(
         ("limits", float, (2, 6, 2)),
         ("nearest", float, 2),
         ("farthest", float, 2),
+        ("shares", float, 13),
+        ("upper", float, 3),
+        ("steps", float, (2, 6, 3)),
+        ("centres", float, (2, 6, 3)),
     ]
 )
-"""The legs of a robot for compiled code."""
+"""The legs of a robot for compiled code; where its mass is, the last four, is filled by `NaoBody.weigh`."""
+
+_MASS_FIELDS = ("shares", "upper", "steps", "centres")
+"""Fields of the record that tell where the mass is, as in `_Masses`."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,7 @@ class NaoLegs:
         shared: whether one motor drives both HipYawPitch.
         nearest: shortest distance from hip to ankle that each knee's range allows, (2,) [m].
         farthest: longest distance likewise, (2,) [m].
+        shares, upper, steps, centres: where the mass is, as in `_Masses`; zeros until `NaoBody.weigh` is called.
         record: the numbers above that compiled code needs, of type `LEGS_RECORD`, (1,).
     """
 
@@ -156,6 +164,8 @@ class NaoLegs:
         bent, straight = self.limits[:, 3, 1] + self.bow, np.maximum(self.limits[:, 3, 0] + self.bow, 0.0)
         self.nearest, self.farthest = self._reach(bent), self._reach(straight)
         self.record: NDArray[np.void] = np.zeros(1, LEGS_RECORD)
+        self.shares, self.upper = np.zeros(13), np.zeros(3)
+        self.steps, self.centres = np.zeros((2, 6, 3)), np.zeros((2, 6, 3))
         for name in LEGS_RECORD.names or ():
             self.record[name] = getattr(self, name)
 
@@ -341,6 +351,11 @@ class NaoBody:
     @functools.cached_property
     def _masses(self) -> _Masses:
         return _masses_of(self)  # on demand: it compiles the robot, and a walk does not need it
+
+    def weigh(self) -> None:
+        """Puts into the record of the legs where the mass is, for compiled code that needs the centre of mass."""
+        for name in _MASS_FIELDS:
+            self.legs.record[name] = getattr(self._masses, name)
 
     @property
     def mass(self) -> float:

@@ -60,6 +60,29 @@ def sole_position(joints: Floats, side: int, legs: NaoLegs) -> tuple[float, floa
 
 
 @kernel
+def mass_centre(joints: Floats, legs: NaoLegs) -> tuple[float, float, float]:
+    """The centre of mass of the robot in the torso's frame [m] at the angles of its legs (2, 6), arms held still."""
+    x, y, z = legs.shares[0] * legs.upper[0], legs.shares[0] * legs.upper[1], legs.shares[0] * legs.upper[2]
+    for side in range(2):
+        # From the foot upwards: first moments of all links below a joint, turned by it, in the frame of the link above.
+        mx, my, mz, mass = 0.0, 0.0, 0.0, 0.0
+        for link in range(5, -1, -1):
+            share, centre, step = legs.shares[1 + 2 * link + side], legs.centres[side, link], legs.steps[side, link]
+            mass += share
+            mx, my, mz = mx + share * centre[0], my + share * centre[1], mz + share * centre[2]
+            cos, sin = math.cos(joints[side, link]), math.sin(joints[side, link])
+            if link == 0:
+                mx, my, mz = turn_back(-joints[side, 0], side, mx, my, mz)
+            elif link in (1, 5):
+                my, mz = cos * my - sin * mz, sin * my + cos * mz
+            else:
+                mx, mz = cos * mx + sin * mz, cos * mz - sin * mx
+            mx, my, mz = mx + mass * step[0], my + mass * step[1], mz + mass * step[2]
+        x, y, z = x + mx, y + my, z + mz
+    return x, y, z
+
+
+@kernel
 def solve_leg(
     yaw_pitch: float, side: int, sole: Floats | Vector, up: Floats | Vector, legs: NaoLegs, joints: Floats
 ) -> bool:

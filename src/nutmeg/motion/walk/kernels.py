@@ -35,7 +35,7 @@ import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
-from nutmeg.motion.legs.nao_kernels import sole_position, solve_leg
+from nutmeg.motion.legs.nao_kernels import mass_centre, sole_position, solve_leg
 from nutmeg.motion.walk.settings import EXCHANGE_COSH, FOOT_TURN_RATIO, PRINTED_EQUATIONS
 
 if TYPE_CHECKING:
@@ -350,6 +350,14 @@ def filter_gyros(walks: Records, states: Records, gyro: Floats) -> None:
 
 
 @kernel
+def upright(place: tuple[float, float, float], roll: float, pitch: float) -> tuple[float, float]:
+    """Ahead and to the left of a place (3,) of the torso's frame as an upright torso would see it: Ry Rx times it."""
+    x, y, z = place
+    cr, sr = math.cos(roll), math.sin(roll)
+    return math.cos(pitch) * x + math.sin(pitch) * (sr * y + cr * z), cr * y - sr * z
+
+
+@kernel
 def estimate_stability(
     p: PendulumWalkSettings,
     s: WalkState,
@@ -363,8 +371,8 @@ def estimate_stability(
     """S16 and S17: how far the centre of mass is from where it was expected, and what share of a step that allows.
 
     S16: err = max over x and y of |expected - sensed|, the expected one as of `delay` cycles ago. S17: the share
-    (err_max - err) / (err_max - err_norm) within 0..1 (printed inverted). What stands for the centre of mass is the
-    torso's origin above the middle of the feet, upright.
+    (err_max - err) / (err_max - err_norm) within 0..1 (printed inverted). The centre of mass is taken from the middle
+    of the feet, upright; unless `sense_mass` is set, the torso's origin stands for it.
 
     Args:
         p: parameters.
@@ -379,17 +387,24 @@ def estimate_stability(
     size = len(expected)
     expected[cycle % size, 0] = (s.feet[0, 0] + s.feet[1, 0]) * -0.5
     expected[cycle % size, 1] = (s.feet[0, 1] + s.feet[1, 1]) * -0.5
-    # The soles as an upright torso would see them: Ry(pitch) Rx(roll) times their places.
-    cr, sr, cp, sp = math.cos(tilt[0]), math.sin(tilt[0]), math.cos(tilt[1]), math.sin(tilt[1])
+    if p.sense_mass > 0.0:  # the joints are still those that the last cycle commanded
+        x, y = upright(mass_centre(s.joints, legs), -p.lean_y * s.step[1], p.tilt + p.tilt_x * s.step[0])
+        expected[cycle % size, 0] += x
+        expected[cycle % size, 1] += y
     x, y = 0.0, 0.0
     for side in range(2):
         for joint in range(6):
             s.joints[side, joint] = q[addresses[side, joint]] * legs.signs[joint]
-        fx, fy, fz = sole_position(s.joints[side], side, legs)
-        x += cp * fx + sp * (sr * fy + cr * fz)
-        y += cr * fy - sr * fz
+        fx, fy = upright(sole_position(s.joints[side], side, legs), tilt[0], tilt[1])
+        x += fx
+        y += fy
+    x, y = x * -0.5, y * -0.5
+    if p.sense_mass > 0.0:
+        cx, cy = upright(mass_centre(s.joints, legs), tilt[0], tilt[1])
+        x += cx
+        y += cy
     then = (cycle - s.delay) % size
-    error = max(abs(x * -0.5 - expected[then, 0]), abs(y * -0.5 - expected[then, 1]))
+    error = max(abs(x - expected[then, 0]), abs(y - expected[then, 1]))
     s.stability = min(max((p.err_max - error) / (p.err_max - p.err_norm), 0.0), 1.0)
     if is_printed(p, PRINTED_STABILITY):
         s.stability = 1 - s.stability

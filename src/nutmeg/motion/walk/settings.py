@@ -122,6 +122,9 @@ class PendulumWalkSettings:
     """Velocity drives: share of a joint's error that is made up for in a cycle."""
     joint_smoothing: Annotated[float, Bounds(0.0, 0.9)] = 0.0
     """Share of the former cycle in the joints' targets."""
+    sense_mass: Annotated[float, Bounds(0, 1)] = 0.0
+    """What is compared with the expectation for stability: 1, the centre of mass of all links, as in the paper; 0, the
+    torso's origin, which is never far from it and for which most walks were learned."""
     as_printed: Annotated[float, Bounds(0, 31)] = 0.0
     """Which equations are as the paper prints them and not as they were mended: a sum of `PRINTED_EQUATIONS`."""
 

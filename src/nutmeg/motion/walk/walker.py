@@ -231,6 +231,8 @@ class Walker:
         self._robot = worlds.robot(robot)
         table = self._robot.table
         self.body = NaoBody(table)
+        if any(walk.sense_mass > 0 for one in sets for walk in one):
+            self.body.weigh()
         self.walk = PendulumWalk(sets[0], period=period)
         self.senses = TiltEstimator(worlds, robot, period=period, rng=rng)
         """The robot's gyro, and its estimated tilt."""

@@ -31,8 +31,8 @@ dynamics. Physics is stepped at 4 ms (`HostSettings.timestep`); all periods must
 
 **Time** is kept by a `HostClock`, which serves clients while it waits. In *real time* a stretch of simulated time
 begins when the wall clock has reached it. In *lock-step* it begins when every connected client has answered what it was
-last sent; with too few clients, time stands still. A client that is silent for longer than `patience` is no longer
-waited for (`overdue` is called with its name): one that hangs holds up nobody for ever.
+last sent; with too few clients, time stands still. A client that is silent for longer than `patience` is given up: one
+that hangs holds up nobody for ever.
 """
 
 from __future__ import annotations
@@ -75,41 +75,91 @@ SELECT_RESOLUTION = 1e-3
 """Selectors wait in steps of this [s]; what is left is slept."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class HostSettings:
+    """What is hosted, and how time passes."""
+
+    robots: tuple[Placement, ...]
+    """The robots, with their places and actuation (ideal, servo, motoflex)."""
+    field: str = "spl2025"
+    """Name of a field, or path of a user's; `floor` for a plain floor."""
+    ball: str = ""
+    """Name of a ball; empty for the field's own, `none` for no ball."""
+    ball_pos: tuple[float, float] = (0.0, 0.0)
+    timestep: float = 0.004
+    """Length of a physics step [s]."""
+    lock_step: bool = False
+    """Whether a cycle begins when all clients have answered, instead of by the wall clock."""
+    needed: int = 1
+    """Clients without which a run in lock-step does not begin."""
+    patience: float = 10.0
+    """How long a client may be silent in lock-step before it is disconnected [s]."""
+    speed: float = 1.0
+    """Simulated seconds per second, in real time."""
+    settle: float = 0.4
+    """Time in which robots come to rest in their start pose before the clock begins [s]."""
+    noise: bool = True
+    """Whether sensors err."""
+    seed: int = 0
+    record: Path | None = None
+    """Where the recording goes; None for no recording."""
+    record_period: float = 0.02
+    """Between two rows of the recording [s]."""
+
+
+class Port(Protocol):
+    """The side of a host that speaks a protocol: for one robot, or for several."""
+
+    @property
+    def name(self) -> str:
+        """What its task is called."""
+
+    @property
+    def period(self) -> float:
+        """Time between two turns [s]; a multiple of the physics step."""
+
+    def open(self, host: RobotHost) -> None:
+        """Takes robots, listens, declares channels; called once, before anything moves."""
+
+    def turn(self, time: float) -> None:
+        """A control cycle begins: commands that have come go to the motors, what robots sense goes to clients."""
+
+    @property
+    def clients(self) -> int:
+        """How many clients are connected."""
+
+    def waiting(self) -> Sequence[str]:
+        """Names of the connected clients that have not answered the last turn yet; only asked in lock-step."""
+
+    def give_up(self, names: Sequence[str]) -> None:
+        """These clients were silent for too long in lock-step: they are to be disconnected."""
+
+    def picture(self, picture: Picture) -> None:
+        """A picture has come, of any robot's camera; see `RobotHost.want_cameras`."""
+
+    def close(self) -> None:
+        """Disconnects everybody and frees the sockets; closing twice is fine."""
+
+
 class HostClock(RealTime):
     """Serves sockets until simulated time may go on.
 
     Args:
         loop: served while waiting.
-        waiting: names of the clients that have not answered yet.
-        clients: how many clients there are.
-        lock_step: whether to wait for clients instead of for the wall clock.
-        needed: clients without which lock-step does not begin.
-        speed: simulated seconds per second, in real time.
-        patience: how long a client may be silent in lock-step [s].
-        overdue: called with the names of clients that were silent for too long.
+        settings: whether to wait for clients instead of for the wall clock, for how many and how long.
+        ports: whose clients are waited for; those that were silent for too long are given up.
     """
 
-    def __init__(
-        self,
-        loop: SocketLoop,
-        *,
-        waiting: Callable[[], Sequence[str]],
-        clients: Callable[[], int],
-        lock_step: bool = False,
-        needed: int = 1,
-        speed: float = 1.0,
-        patience: float = 10.0,
-        overdue: Callable[[Sequence[str]], None] = lambda _names: None,
-    ) -> None:
-        super().__init__(speed, slack=MAX_LATENESS)
-        self.lock_step, self.needed, self.patience = lock_step, needed, patience
+    def __init__(self, loop: SocketLoop, settings: HostSettings, ports: Sequence[Port]) -> None:
+        super().__init__(settings.speed, slack=MAX_LATENESS)
         self.late = 0
         """Stretches that came to an end more than a millisecond after they should have."""
         self.late_by_itself = 0
         """Those among them in which this thread computed for longer than the stretch lasted; the others were late
         because the computer had other things to do."""
         self.stretches = 0
-        self._loop, self._waiting, self._clients, self._overdue = loop, waiting, clients, overdue
+        self.patience = settings.patience
+        self._loop, self._settings, self._ports = loop, settings, ports
         self._computed = self._last = 0.0
 
     def start(self, now: float) -> None:
@@ -119,13 +169,13 @@ class HostClock(RealTime):
 
     def due(self, now: float) -> float:
         """When simulated time `now` is due by the wall clock (`time.monotonic`); in lock-step, at once [s]."""
-        return time.monotonic() if self.lock_step else super().due(now)
+        return time.monotonic() if self._settings.lock_step else super().due(now)
 
     def keep(self, now: float) -> None:
         """Serves clients until `now` is due, at least once; a task of the schedule."""
         self.stretches += 1
         self._loop.serve(0.0)
-        if self.lock_step:
+        if self._settings.lock_step:
             self._wait_for_clients()
         else:
             self._keep_time(now)
@@ -154,18 +204,20 @@ class HostClock(RealTime):
         self._computed, self._last = computed, now
 
     def _wait_for_clients(self) -> None:
+        settings = self._settings
         patience_ends = time.monotonic() + self.patience
         while not self._ended:
-            if self._clients() < self.needed:
+            if sum(port.clients for port in self._ports) < settings.needed:
                 self._loop.serve(CHECK_PERIOD)
                 patience_ends = time.monotonic() + self.patience
                 continue
-            missing = self._waiting()
+            missing = [name for port in self._ports for name in port.waiting()]
             if not missing:
                 return
             left = patience_ends - time.monotonic()
             if left <= 0:
-                self._overdue(missing)
+                for port in self._ports:
+                    port.give_up(missing)
                 return
             self._loop.serve(min(left, CHECK_PERIOD))
 
@@ -297,83 +349,8 @@ class _HostRecording:
                 self.problem = str(error)
 
 
-SCHEDULE_LABELS = (
-    "turns",
-    "late",
-    "overruns",
-    "left_out",
-    "mean_late_ms",
-    "worst_late_ms",
-    "mean_took_ms",
-    "longest_ms",
-)
-"""What the recording says of each task, in the channel `schedule.<task>`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostSettings:
-    """What is hosted, and how time passes."""
-
-    robots: tuple[Placement, ...]
-    """The robots, with their places and actuation (ideal, servo, motoflex)."""
-    field: str = "spl2025"
-    """Name of a field, or path of a user's; `floor` for a plain floor."""
-    ball: str = ""
-    """Name of a ball; empty for the field's own, `none` for no ball."""
-    ball_pos: tuple[float, float] = (0.0, 0.0)
-    timestep: float = 0.004
-    """Length of a physics step [s]."""
-    lock_step: bool = False
-    """Whether a cycle begins when all clients have answered, instead of by the wall clock."""
-    needed: int = 1
-    """Clients without which a run in lock-step does not begin."""
-    patience: float = 10.0
-    """How long a client may be silent in lock-step before it is disconnected [s]."""
-    speed: float = 1.0
-    """Simulated seconds per second, in real time."""
-    settle: float = 0.4
-    """Time in which robots come to rest in their start pose before the clock begins [s]."""
-    noise: bool = True
-    """Whether sensors err."""
-    seed: int = 0
-    record: Path | None = None
-    """Where the recording goes; None for no recording."""
-    record_period: float = 0.02
-    """Between two rows of the recording [s]."""
-
-
-class Port(Protocol):
-    """The side of a host that speaks a protocol: for one robot, or for several."""
-
-    @property
-    def name(self) -> str:
-        """What its task is called."""
-
-    @property
-    def period(self) -> float:
-        """Time between two turns [s]; a multiple of the physics step."""
-
-    def open(self, host: RobotHost) -> None:
-        """Takes robots, listens, declares channels; called once, before anything moves."""
-
-    def turn(self, time: float) -> None:
-        """A control cycle begins: commands that have come go to the motors, what robots sense goes to clients."""
-
-    @property
-    def clients(self) -> int:
-        """How many clients are connected."""
-
-    def waiting(self) -> Sequence[str]:
-        """Names of the connected clients that have not answered the last turn yet; only asked in lock-step."""
-
-    def give_up(self, names: Sequence[str]) -> None:
-        """These clients were silent for too long in lock-step: they are to be disconnected."""
-
-    def picture(self, picture: Picture) -> None:
-        """A picture has come, of any robot's camera; see `RobotHost.want_cameras`."""
-
-    def close(self) -> None:
-        """Disconnects everybody and frees the sockets; closing twice is fine."""
+SCHEDULE_LABELS = tuple(TaskTimes(name="", period=0.0).row())[2:]
+"""What the recording says of each task, in the channel `schedule.<task>`: numbers that change."""
 
 
 class RobotHost(Closing):
@@ -419,17 +396,8 @@ class RobotHost(Closing):
         self._schedule = Schedule(self.worlds)
         self.loop = SocketLoop()
         """Watches the ports' sockets."""
-        self.clock = HostClock(
-            self.loop,
-            waiting=lambda: [name for port in self.ports for name in port.waiting()],
-            clients=lambda: sum(port.clients for port in self.ports),
-            lock_step=settings.lock_step,
-            needed=settings.needed,
-            speed=settings.speed,
-            patience=settings.patience,
-            overdue=self._give_up,
-        )
         self.ports: list[Port] = []
+        self.clock = HostClock(self.loop, settings, self.ports)
         self.recording: _HostRecording | None = None
         try:
             for port in ports:
@@ -542,10 +510,6 @@ class RobotHost(Closing):
         for picture in self._cameras.take():
             for port in self.ports:
                 port.picture(picture)
-
-    def _give_up(self, names: Sequence[str]) -> None:
-        for port in self.ports:
-            port.give_up(names)
 
     def _new_task(self, name: str, period: float) -> TaskTimes:
         self.tasks.append(TaskTimes(name=name, period=period))

@@ -112,8 +112,6 @@ class PicturePort:
     def __init__(self, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.ports: dict[str, int] = {}
         """The port of each robot, by its name."""
-        self.sent = self.missed = 0
-        """Pictures sent, and left out because a client read too slowly."""
         self._address, self._first = host, port
         self._listeners: list[Listener] = []
         self._viewers: list[_Viewer] = []
@@ -137,10 +135,12 @@ class PicturePort:
                 continue
             if viewer.form not in ready:
                 ready[viewer.form] = packed_picture(picture, viewer.form)
-            if viewer.offer(ready[viewer.form]):
-                self.sent += 1
-            else:
-                self.missed += 1
+            viewer.offer(ready[viewer.form])
+
+    @property
+    def missed(self) -> int:
+        """Pictures that were left out because a client reads too slowly."""
+        return sum(viewer.missed for viewer in self._viewers)
 
     def handle(self, connection: _Viewer, message: bytes) -> None:
         """A viewer has chosen cameras and a format."""

@@ -34,22 +34,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.constants import STANDARD_GRAVITY
-from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
+from nutmeg.net.connection import Clients, Connection, Limits, no_report
 from nutmeg.net.host.robot import AMBIENT_TEMPERATURE
-from nutmeg.net.lola.packets import (
-    FORCES,
-    HANDS,
-    JOINTS,
-    LIGHTS,
-    PERIOD,
-    SONARS,
-    TOUCHES,
-    Commands,
-    PacketReader,
-    SensorPacket,
-    Value,
-    read_commands,
-)
+from nutmeg.net.lola import packets
+from nutmeg.net.lola.packets import JOINTS, LIGHTS, PERIOD, Commands, Value
 from nutmeg.net.loop import Listener, unix_listener
 from nutmeg.recording import Channel
 
@@ -72,7 +60,7 @@ HOT = (70.0, 75.0, 80.0)
 """Temperatures from which a motor's status is 1, 2 and 3 [degrees Celsius]."""
 HAND_SPEED = 2.0
 """Speed of a hand that opens, as a share of its range per second."""
-POKES = (*TOUCHES, *SONARS, "Battery", "Charging")
+POKES = (*packets.TOUCHES, *packets.SONARS, "Battery", "Charging")
 """What somebody can do to the robot by hand: touch it, hold something before it, change its battery."""
 
 
@@ -86,14 +74,14 @@ class LolaBody:
 
     def __init__(self, robot: HostedRobot, *, number: int) -> None:
         self.robot = robot
-        self._packet = SensorPacket(body=f"P0000073A07S94N{number:05d}", head=f"P0000074A07S94N{number:05d}")
-        self._joints = np.array([i for i, name in enumerate(JOINTS) if name not in HANDS])
+        self._packet = packets.SensorPacket(body=f"P0000073A07S94N{number:05d}", head=f"P0000074A07S94N{number:05d}")
+        self._joints = np.array([i for i, name in enumerate(JOINTS) if name not in packets.HANDS])
         """Places in LoLA's lists of the joints that there are."""
         self._motors = robot.motor_index(JOINTS[i] for i in self._joints)
-        self._hands = np.array([JOINTS.index(name) for name in HANDS])
+        self._hands = np.array([JOINTS.index(name) for name in packets.HANDS])
         self._hand_targets, self._hand_stiffness, self._hand_places = np.zeros(2), np.ones(2), np.zeros(2)
         self._encoders = self._encoder_places()
-        self._sonar, self._sonar_on = np.zeros(len(SONARS)), np.ones(len(SONARS), dtype=bool)
+        self._sonar, self._sonar_on = np.zeros(len(packets.SONARS)), np.ones(len(packets.SONARS), dtype=bool)
         self._tilt: Floats = np.zeros((1, 2))
         self._lights = {name: np.zeros(count) for name, count in LIGHTS.items()}
         self._stand()
@@ -130,14 +118,14 @@ class LolaBody:
         self._lean(gyro, felt)
         packet["Accelerometer"], packet["Gyroscope"], packet["Angles"] = -felt[0], gyro[0], self._tilt[0]
         packet["Battery"] = self._battery()
-        packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in FORCES]
-        packet["Touch"] = [robot.read(name)[0] for name in TOUCHES]
-        self._sonar = np.where(self._sonar_on, [robot.read(name)[0] for name in SONARS], self._sonar)
+        packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in packets.FORCES]
+        packet["Touch"] = [robot.read(name)[0] for name in packets.TOUCHES]
+        self._sonar = np.where(self._sonar_on, [robot.read(name)[0] for name in packets.SONARS], self._sonar)
         packet["Sonar"] = self._sonar
         self._put_joints(packet)
         return packet.bytes()
 
-    def _put_joints(self, packet: SensorPacket) -> None:
+    def _put_joints(self, packet: packets.SensorPacket) -> None:
         robot, motors = self.robot, self.robot.motors
         step = HAND_SPEED * PERIOD * (self._hand_stiffness > 0)
         self._hand_places += np.clip(self._hand_targets - self._hand_places, -step, step)
@@ -215,29 +203,6 @@ LIGHT_LABELS = tuple(f"{name}{k}" for name, count in LIGHTS.items() for k in ran
 """Lights as they are recorded, in the channel `<robot>.lights`."""
 
 
-class _LolaConnection(Connection[Value]):
-    """The connection to one client."""
-
-    sent = 0
-    """Packets sent."""
-    missed = 0
-    """Packets for which the client had no room."""
-    unanswered = False
-    """Whether the client has been sent a packet since its last message."""
-
-    def send_packet(self, packet: bytes) -> None:
-        """Sends a packet, or leaves it out where there is no room for it."""
-        if self.offer(packet):
-            self.sent += 1
-            self.unanswered = True
-        else:
-            self.missed += 1
-
-    def counts(self) -> dict[str, int]:
-        """Packets, answers, packets that were missed, and problems so far."""
-        return {"packets": self.sent, "answers": self.received, "missed": self.missed, "problems": self.problems}
-
-
 class LolaPort:
     """Serves robots over LoLA.
 
@@ -284,13 +249,12 @@ class LolaPort:
 
     def waiting(self) -> Sequence[str]:
         """Names of the clients that have not answered the last packet."""
-        return [client.name for seat in self.seats.values() for client in seat.clients if client.unanswered]
+        return [name for seat in self.seats.values() for name in seat.clients.waiting()]
 
     def give_up(self, names: Sequence[str]) -> None:
         """Disconnects clients that were silent for too long."""
-        for client in [client for seat in self.seats.values() for client in seat.clients if client.name in names]:
-            client.lose(f"it has not answered for {self._patience:g} s")
-            client.update()
+        for seat in self.seats.values():
+            seat.clients.give_up(names, f"it has not answered for {self._patience:g} s")
 
     def picture(self, picture: Picture) -> None:
         """Hands a picture on."""
@@ -299,11 +263,9 @@ class LolaPort:
 
     def counts(self) -> dict[str, int]:
         """Packets, answers, missed packets and problems so far, of all clients."""
-        total = Counter(packets=0, answers=0, missed=0, problems=0)
+        total: Counter[str] = Counter()
         for seat in self.seats.values():
-            total.update(seat.gone)
-            for client in seat.clients:
-                total.update(client.counts())
+            total.update(seat.clients.counts())
         return dict(total)
 
     def close(self) -> None:
@@ -319,10 +281,8 @@ class _LolaSeat:
 
     def __init__(self, name: str, path: Path, body: LolaBody, host: RobotHost, report: Reporter) -> None:
         self.name, self.path, self.body = name, path, body
-        self.clients: list[_LolaConnection] = []
-        """In the order in which they came; the last one moves the robot."""
-        self.gone: Counter[str] = Counter()
-        """The counts of clients that have gone."""
+        self.clients: Clients[Connection[Value]] = Clients(MAX_CLIENTS, report)
+        """The last one moves the robot."""
         self._host, self._report, self._came = host, report, 0
         self._listener = Listener(host.loop, unix_listener(path), self._admit)
 
@@ -330,13 +290,13 @@ class _LolaSeat:
         """A new cycle: everybody is sent the packet."""
         packet = self.body.packet()
         for client in list(self.clients):
-            client.send_packet(packet)
+            client.unanswered = client.offer(packet) or client.unanswered
             client.new_cycle()
 
-    def handle(self, connection: _LolaConnection, message: Value) -> None:
+    def handle(self, connection: Connection[Value], message: Value) -> None:
         """Carries out what the newest client commands."""
         connection.unanswered = False
-        commands = read_commands(message)
+        commands = packets.read_commands(message)
         if commands.problems and not commands.numbers:
             connection.count_broken()
         for problem in commands.problems:
@@ -346,30 +306,24 @@ class _LolaSeat:
             if wrong:
                 connection.note_problem(f"{wrong} of its numbers are none; what they were for stays as it was")
 
-    def dismiss(self, connection: _LolaConnection) -> None:
+    def dismiss(self, connection: Connection[Value]) -> None:
         """A client has gone."""
-        self.clients.remove(connection)
-        self.gone.update(connection.counts())
+        self.clients.leave(connection)
         self._host.event("left", robot=self.name, reason=connection.lost or "")
 
     def close(self) -> None:
         """Disconnects everybody and removes the socket."""
-        for client in list(self.clients):
-            client.lose("the server ends")
-            client.update()
+        self.clients.close()
         self._listener.close()
         self.path.unlink(missing_ok=True)
 
     def _admit(self, sock: socket.socket, _peer: str) -> None:
         self._came += 1
         name = f"{self.name} client {self._came}"
-        if len(self.clients) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self._report)
-            return
-        self.clients.append(
-            _LolaConnection(
-                sock, name, self._host.loop, reader=PacketReader(), owner=self, limits=LIMITS, report=self._report
-            )
-        )
-        self._report(Report(kind="joined", client=name, text=str(self.path)))
-        self._host.event("joined", robot=self.name, client=self._came)
+        loop, report, reader = self._host.loop, self._report, packets.PacketReader()
+
+        def connect() -> Connection[Value]:
+            return Connection(sock, name, loop, reader=reader, owner=self, limits=LIMITS, report=report)
+
+        if self.clients.admit(sock, name, str(self.path), connect) is not None:
+            self._host.event("joined", robot=self.name, client=self._came)

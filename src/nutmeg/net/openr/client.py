@@ -34,33 +34,11 @@ import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.base.interrupts import Closing
-from nutmeg.net.openr.commands import (
-    EVERY,
-    NEWEST,
-    CommandVector,
-    camera_packet,
-    commands_packet,
-    gains_packet,
-    joint_command,
-    power_packet,
-    step_packet,
-)
+from nutmeg.net.openr import commands, packets
+from nutmeg.net.openr.commands import CommandVector
 from nutmeg.net.openr.configuration import FIRST_PORT, HERE
 from nutmeg.net.openr.models import FRAME, Gains, Model, model_numbered
-from nutmeg.net.openr.packets import (
-    Design,
-    Event,
-    Packet,
-    PacketReader,
-    PacketType,
-    SensorFrames,
-    Status,
-    read_design,
-    read_image,
-    read_sensors,
-    read_status,
-    rgb,
-)
+from nutmeg.net.openr.packets import Event, Packet, PacketReader, PacketType, Status
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
@@ -78,7 +56,7 @@ class Sensors:
     time: float
     """Simulated time of the last frame [s]."""
     sequence: int
-    frames: SensorFrames
+    frames: packets.SensorFrames
     """Everything as it came, in OPEN-R's units."""
     rows: Mapping[str, tuple[int, float]] = field(repr=False)
     """Where each name is, and what its value is multiplied by."""
@@ -115,7 +93,7 @@ class CameraPicture:
     @property
     def rgb(self) -> Bytes:
         """Red, green, blue, (height, width, 3)."""
-        return rgb(self.planes)
+        return packets.rgb(self.planes)
 
 
 class OpenrClient(Closing):
@@ -148,7 +126,7 @@ class OpenrClient(Closing):
         self._watchers: list[tuple[deque[Any], Callable[[Any], None]]] = []
         self._sent = 0
         self._last, self._now = -1, 0.0
-        self._designs: list[tuple[int, Design]] = []
+        self._designs: list[tuple[int, packets.Design]] = []
         self._rows: dict[str, tuple[int, float]] = {}
         try:
             self._sockets.append(_connect(commands or (sensors[0], sensors[1] + 1), timeout))
@@ -192,21 +170,21 @@ class OpenrClient(Closing):
 
     def power(self, *, on: bool) -> None:
         """Switches the motors on or off."""
-        self._send(power_packet(on=on, sequence=self._next()))
+        self._send(commands.power_packet(on=on, sequence=self._next()))
 
     def set_gains(self, gains: Mapping[str, Gains] | Gains | None = None) -> None:
         """Sets gains by joint, the same for all joints or, by default, the maker's standard ones."""
         if gains is None:
             pairs = [(number, self.model.standard_gains(number)) for number in self.model.joints]
         elif isinstance(gains, Gains):
-            pairs = [(EVERY, gains)]
+            pairs = [(commands.EVERY, gains)]
         else:
             pairs = [(self.joint(name), each) for name, each in gains.items()]
-        self._send(gains_packet(pairs, sequence=self._next()))
+        self._send(commands.gains_packet(pairs, sequence=self._next()))
 
     def camera(self, request: int, parameter: int) -> None:
         """Sets white balance, gain or shutter of the camera, by OPEN-R's numbers."""
-        self._send(camera_packet(request, parameter, sequence=self._next()))
+        self._send(commands.camera_packet(request, parameter, sequence=self._next()))
 
     def command(
         self, references: Mapping[str, Sequence[float]], *, channel: int = 0, wait: int = 0, optional: bytes = b""
@@ -215,13 +193,13 @@ class OpenrClient(Closing):
 
         Returns its number, which `wait_for` and status reports know it by.
         """
-        commands = tuple(joint_command(self.joint(name), values) for name, values in references.items())
-        return self.send(CommandVector(channel=channel, wait=wait, commands=commands, optional=optional))
+        moves = tuple(commands.joint_command(self.joint(name), values) for name, values in references.items())
+        return self.send(CommandVector(channel=channel, wait=wait, commands=moves, optional=optional))
 
     def send(self, vector: CommandVector) -> int:
         """Sends any command vector; returns its number."""
         number = self._next()
-        self._send(commands_packet(vector, sequence=number, model=self.model.model))
+        self._send(commands.commands_packet(vector, sequence=number, model=self.model.model))
         return number
 
     def move(self, angles: Mapping[str, float], seconds: float, *, channel: int = 0) -> None:
@@ -249,7 +227,7 @@ class OpenrClient(Closing):
 
     def step(self) -> None:
         """In lock-step: the newest sensor vector has been dealt with, or there was none yet."""
-        self._send(step_packet(self._last if self._last >= 0 else NEWEST, sequence=self._next()))
+        self._send(commands.step_packet(self._last if self._last >= 0 else commands.NEWEST, sequence=self._next()))
 
     def joint(self, name: str) -> int:
         """The ID of a joint, by its name or locator."""
@@ -312,19 +290,19 @@ class OpenrClient(Closing):
     def _take(self, packet: Packet) -> None:
         self.dropped = max(self.dropped, packet.dropped)
         if packet.type == PacketType.DESIGN:
-            self._designs.append((packet.model, read_design(packet.body)))
+            self._designs.append((packet.model, packets.read_design(packet.body)))
             self._rows = _rows(model_numbered(packet.model))
         elif packet.type == PacketType.SENSORS:
-            frames = read_sensors(packet.body, self._designs[0][1].sensors)
+            frames = packets.read_sensors(packet.body, self._designs[0][1].sensors)
             self._last, self._now = packet.sequence, packet.time * 1e-6
             self._keep(self._vectors, Sensors(time=self._now, sequence=packet.sequence, frames=frames, rows=self._rows))
         elif packet.type == PacketType.IMAGE:
             self._take_plane(packet)
         elif packet.type == PacketType.STATUS:
-            self._statuses.append(read_status(packet.body))
+            self._statuses.append(packets.read_status(packet.body))
 
     def _take_plane(self, packet: Packet) -> None:
-        part = read_image(packet)
+        part = packets.read_image(packet)
         if part.plane == 0:
             self._planes.clear()
         self._planes[part.plane] = part.pixels

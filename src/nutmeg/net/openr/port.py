@@ -13,24 +13,14 @@ that vanishes takes its queued commands with it, and the joints hold their last 
 from __future__ import annotations
 
 from collections import Counter, deque
+from functools import partial
 from typing import TYPE_CHECKING
 
-from nutmeg.net.connection import Connection, Limits, Report, no_report, refuse
+from nutmeg.net.connection import Clients, Connection, Limits, Report, no_report
 from nutmeg.net.loop import Listener, tcp_listener
+from nutmeg.net.openr import packets
 from nutmeg.net.openr.commands import read_step
 from nutmeg.net.openr.models import FRAME, model_named
-from nutmeg.net.openr.packets import (
-    MAX_COMMAND,
-    Event,
-    Packet,
-    PacketError,
-    PacketReader,
-    PacketType,
-    Status,
-    design_packet,
-    status_packet,
-    with_dropped,
-)
 from nutmeg.net.openr.robot import OpenrRobot
 from nutmeg.sim.power_supply import slice_or_list
 
@@ -69,7 +59,7 @@ PRESSED = ("switch", "touch", "force")
 """What people can press by hand, on the page."""
 
 
-class OpenrConnection(Connection[Packet]):
+class OpenrConnection(Connection[packets.Packet]):
     """A connection whose waiting packets are bounded by kind; the oldest of a kind are dropped and counted.
 
     Args:
@@ -81,7 +71,12 @@ class OpenrConnection(Connection[Packet]):
     """
 
     def __init__(
-        self, sock: socket.socket, name: str, seat: Seat, kept: Mapping[str, int], reader: PacketReader | _NoPackets
+        self,
+        sock: socket.socket,
+        name: str,
+        seat: Seat,
+        kept: Mapping[str, int],
+        reader: packets.PacketReader | _NoPackets,
     ) -> None:
         super().__init__(sock, name, seat.loop, reader=reader, owner=seat, limits=LIMITS, report=seat.report)
         self.dropped = 0
@@ -107,24 +102,26 @@ class OpenrConnection(Connection[Packet]):
         """Goes on sending what waits; every packet says how many were dropped before it."""
         super().flush()
         while self._groups and not self._unsent and self.lost is None:
-            kind, packets = self._groups.popleft()
+            kind, group = self._groups.popleft()
             self._waiting[kind] -= 1
-            self.send(b"".join(with_dropped(packet, self.dropped) if self.dropped else packet for packet in packets))
+            self.send(
+                b"".join(packets.with_dropped(packet, self.dropped) if self.dropped else packet for packet in group)
+            )
 
 
 class Commander(OpenrConnection):
     """The connection to a client that commands."""
 
     def __init__(self, sock: socket.socket, name: str, seat: Seat) -> None:
-        super().__init__(sock, name, seat, STATUS_KEPT, PacketReader(MAX_COMMAND))
+        super().__init__(sock, name, seat, STATUS_KEPT, packets.PacketReader(packets.MAX_COMMAND))
         self.answered = seat.robot.sequence - 2
         """The sensor vector up to which the client has dealt with them; not with the newest yet (lock-step)."""
         self._statuses = 0
 
-    def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: Event) -> None:
+    def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: packets.Event) -> None:
         """Sends what became of a command vector."""
-        status = Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
-        self.send_group("status", status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
+        status = packets.Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
+        self.send_group("status", packets.status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
         self._statuses += 1
 
 
@@ -133,7 +130,7 @@ class _NoPackets:
 
     problem: str | None = None
 
-    def feed(self, _data: bytes) -> list[Packet]:
+    def feed(self, _data: bytes) -> list[packets.Packet]:
         """Whatever has come is a problem."""
         self.problem = "sent something, but on this connection only the robot speaks"
         return []
@@ -145,10 +142,8 @@ class Seat:
     Args:
         robot: what is served.
         loop: where sockets are watched.
-        sensors: where to listen for clients that want sensors and pictures.
-        commands: where to listen for clients that command.
-        pictures: whether there are pictures.
-        lock_step: whether time waits for clients that command.
+        addresses: where to listen for clients that want sensors and pictures, and for those that command.
+        design: the first packet of every connection.
         report: called with what happens to clients.
         changed: called when clients have come or gone.
     """
@@ -158,24 +153,22 @@ class Seat:
         robot: OpenrRobot[Commander],
         loop: SocketLoop,
         *,
-        sensors: Address,
-        commands: Address,
-        pictures: bool,
-        lock_step: bool,
+        addresses: tuple[Address, Address],
+        design: bytes,
         report: Reporter,
         changed: Callable[[], None],
     ) -> None:
         self.robot, self.loop, self.report, self._changed = robot, loop, report, changed
-        self.listeners: list[OpenrConnection] = []
+        self.listeners: Clients[OpenrConnection] = Clients(MAX_CLIENTS, report)
         """Clients that get sensors."""
-        self.commanders: list[Commander] = []
+        self.commanders: Clients[Commander] = Clients(MAX_CLIENTS, report)
         """Clients that command."""
         self.counts: Counter[str] = Counter()
         """Command vectors by what became of them, refused packets and dropped packets."""
-        self._design = design_packet(robot.model, pictures=pictures, lock_step=lock_step)
+        self._design = design
         self._doors: list[Listener] = []
         try:
-            for address, admit in ((sensors, self._admit_listener), (commands, self._admit_commander)):
+            for address, admit in zip(addresses, (self._admit_listener, self._admit_commander), strict=True):
                 self._doors.append(Listener(loop, tcp_listener(*address), admit))
         except BaseException:
             self.close()
@@ -216,60 +209,51 @@ class Seat:
             for listener in self.listeners:
                 listener.send_group("pictures", *packets)
 
-    def handle(self, connection: Commander, packet: Packet) -> None:
+    def handle(self, connection: Commander, packet: packets.Packet) -> None:
         """Takes a packet of a commanding client; one whose inside is wrong is refused."""
         try:
-            if packet.type == PacketType.STEP:
+            if packet.type == packets.PacketType.STEP:
                 connection.answered = max(connection.answered, min(read_step(packet.body), self.robot.sequence - 1))
             else:
                 self.robot.receive(packet, connection)
-        except PacketError as problem:
+        except packets.PacketError as problem:
             self.counts["refused"] += 1
             connection.note_problem(f"a packet was refused: {problem}")
-            if packet.type == PacketType.COMMANDS:
+            if packet.type == packets.PacketType.COMMANDS:
                 channel = int.from_bytes(packet.body[:4], "little")
-                connection.send_status(self.robot, packet.sequence, channel, Event.REFUSED)
+                connection.send_status(self.robot, packet.sequence, channel, packets.Event.REFUSED)
 
     def dismiss(self, connection: OpenrConnection) -> None:
         """A client has gone."""
         self.counts["dropped_packets"] += connection.dropped
         if isinstance(connection, Commander):
-            self.commanders.remove(connection)
+            self.commanders.leave(connection)
             self.robot.queues.forget(connection)
         else:
-            self.listeners.remove(connection)
+            self.listeners.leave(connection)
         self._changed()
 
     def close(self) -> None:
         """Disconnects everybody; closing twice is fine."""
-        for connection in (*self.listeners, *self.commanders):
-            connection.close()
+        self.listeners.close()
+        self.commanders.close()
         for door in self._doors:
             door.close()
-        self.listeners, self.commanders, self._doors = [], [], []
+        self._doors = []
 
     def _admit_listener(self, sock: socket.socket, peer: str) -> None:
         name = f"{self.robot.robot.name} sensors {peer}"
-        if len(self.listeners) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self.report)
-            return
-        listener = OpenrConnection(sock, name, self, SENSORS_KEPT, _NoPackets())
-        self.listeners.append(listener)
-        self._welcome(listener)
+        connect = partial(OpenrConnection, sock, name, self, SENSORS_KEPT, _NoPackets())
+        self._welcome(self.listeners.admit(sock, name, self.robot.model.design, connect))
 
     def _admit_commander(self, sock: socket.socket, peer: str) -> None:
         name = f"{self.robot.robot.name} commands {peer}"
-        if len(self.commanders) >= MAX_CLIENTS:
-            refuse(sock, name, MAX_CLIENTS, self.report)
-            return
-        commander = Commander(sock, name, self)
-        self.commanders.append(commander)
-        self._welcome(commander)
+        self._welcome(self.commanders.admit(sock, name, self.robot.model.design, partial(Commander, sock, name, self)))
 
-    def _welcome(self, connection: OpenrConnection) -> None:
-        connection.send_group("design", self._design)
-        self.report(Report(kind="joined", client=connection.name, text=self.robot.model.design))
-        self._changed()
+    def _welcome(self, connection: OpenrConnection | None) -> None:
+        if connection is not None:
+            connection.send_group("design", self._design)
+            self._changed()
 
 
 class OpenrPort:
@@ -299,7 +283,8 @@ class OpenrPort:
         """Takes the robots and listens."""
         self._host = host
         robots = zip(self.settings.robot, self.settings.placements, self.settings.addresses, strict=True)
-        for chosen, placed, (sensors, commands) in robots:
+        pictures, lock_step = self.settings.pictures, host.settings.lock_step
+        for chosen, placed, addresses in robots:
             hosted = host.take(placed.name, period=self.period)
             model, torque = model_named(chosen.model), torques(host.worlds, placed.name)
             hosted.hands_on = tuple(p.of for p in model.sensors if p.of and p.measures in PRESSED)
@@ -308,10 +293,8 @@ class OpenrPort:
             self.seats[placed.name] = Seat(
                 robot,
                 host.loop,
-                sensors=sensors,
-                commands=commands,
-                pictures=self.settings.pictures,
-                lock_step=host.settings.lock_step,
+                addresses=addresses,
+                design=packets.design_packet(model, pictures=pictures, lock_step=lock_step),
                 report=self._tell,
                 changed=self._look,
             )
@@ -327,9 +310,8 @@ class OpenrPort:
 
     def give_up(self, names: Sequence[str]) -> None:
         """Disconnects clients that were silent for too long."""
-        for commander in [c for seat in self.seats.values() for c in seat.commanders if c.name in names]:
-            commander.lose("it did not answer in lock-step")
-            commander.update()
+        for seat in self.seats.values():
+            seat.commanders.give_up(names, "it did not answer in lock-step")
 
     def picture(self, picture: Picture) -> None:
         """Hands a picture to the listeners of its robot."""

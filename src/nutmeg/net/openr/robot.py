@@ -17,23 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from nutmeg.model.actuation.drives import drive_of_each_joint
-from nutmeg.net.openr.commands import (
-    EVERY,
-    GAIN,
-    JOINT_COMMAND,
-    JOINT_COMMAND2,
-    JOINT_COMMAND3,
-    JOINT_COMMAND4,
-    LED_COMMAND,
-    LED_COMMAND2,
-    LED_COMMAND3,
-    SHUTTER,
-    WHITE_BALANCE,
-    read_camera,
-    read_commands,
-    read_gains,
-    read_power,
-)
+from nutmeg.net.openr import commands
 from nutmeg.net.openr.models import FRAME, FRAMES, Gains, Kind
 from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketType, SensorVector, image_packets, ycrcb
 
@@ -399,7 +383,7 @@ class CameraControls:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.parameters = {WHITE_BALANCE: FLUORESCENT, GAIN: MIDDLE, SHUTTER: MIDDLE}
+        self.parameters = {commands.WHITE_BALANCE: FLUORESCENT, commands.GAIN: MIDDLE, commands.SHUTTER: MIDDLE}
         """The present parameter of each request."""
         self._table: Bytes | None = None
 
@@ -414,10 +398,10 @@ class CameraControls:
         """By what the light of each colour is multiplied, (3,)."""
         camera = self._model.camera
         kelvin = camera.white_balance
-        now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[WHITE_BALANCE], FLUORESCENT))
+        now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[commands.WHITE_BALANCE], FLUORESCENT))
         balance = usual / now
-        decibels = camera.gain[self.parameters[GAIN] - 1] - camera.gain[MIDDLE - 1]
-        longer = camera.shutter[self.parameters[SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
+        decibels = camera.gain[self.parameters[commands.GAIN] - 1] - camera.gain[MIDDLE - 1]
+        longer = camera.shutter[self.parameters[commands.SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
         return np.asarray(balance * longer * 10 ** (decibels / 20))
 
     def apply(self, pixels: Bytes) -> Bytes:
@@ -440,15 +424,15 @@ def _table(factors: Floats) -> Bytes:
 
 
 _ACCEPTED = {
-    Kind.JOINT2: (JOINT_COMMAND, JOINT_COMMAND2),
-    Kind.JOINT3: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
-    Kind.JOINT4: (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4),
-    Kind.LED2: (LED_COMMAND, LED_COMMAND2, LED_COMMAND3),
-    Kind.LED3: (LED_COMMAND, LED_COMMAND2, LED_COMMAND3),
+    Kind.JOINT2: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2),
+    Kind.JOINT3: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2, commands.JOINT_COMMAND3, commands.JOINT_COMMAND4),
+    Kind.JOINT4: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2, commands.JOINT_COMMAND3, commands.JOINT_COMMAND4),
+    Kind.LED2: (commands.LED_COMMAND, commands.LED_COMMAND2, commands.LED_COMMAND3),
+    Kind.LED3: (commands.LED_COMMAND, commands.LED_COMMAND2, commands.LED_COMMAND3),
 }
 """Types of commands that each kind of primitive takes. The maker's own programs (MoNet) command ears like other joints,
 in one vector with the legs: there the value is taken as the ear's state."""
-_MOTION = (JOINT_COMMAND, JOINT_COMMAND2)
+_MOTION = (commands.JOINT_COMMAND, commands.JOINT_COMMAND2)
 
 
 class OpenrRobot(Generic[Owner]):
@@ -496,15 +480,15 @@ class OpenrRobot(Generic[Owner]):
         if packet.model not in (0, self.model.model):
             raise PacketError(f"the packet is for model {packet.model}; this is {self.model.model}.")
         if packet.type == PacketType.COMMANDS:
-            vector = read_commands(packet.body)
+            vector = commands.read_commands(packet.body)
             self._check(vector)
             self.queues.add(vector, sequence=packet.sequence, owner=owner)
         elif packet.type == PacketType.GAINS:
-            self._set_gains(read_gains(packet.body))
+            self._set_gains(commands.read_gains(packet.body))
         elif packet.type == PacketType.POWER:
-            self.motors.power = read_power(packet.body)
+            self.motors.power = commands.read_power(packet.body)
         elif packet.type == PacketType.CAMERA:
-            self.camera.set(*read_camera(packet.body))
+            self.camera.set(*commands.read_camera(packet.body))
 
     def turn(self) -> list[VectorEvent[Owner]]:
         """One frame: reads the sensors, then executes commands; returns what became of them."""
@@ -544,10 +528,10 @@ class OpenrRobot(Generic[Owner]):
 
     def _set_gains(self, pairs: list[tuple[int, Gains]]) -> None:
         for number, _ in pairs:
-            if number != EVERY and number not in self.model.joints:
+            if number != commands.EVERY and number not in self.model.joints:
                 raise PacketError(f"gains are for primitive {number}, which is no joint with gains.")
         for number, gains in pairs:
-            for joint in self.model.joints if number == EVERY else (number,):
+            for joint in self.model.joints if number == commands.EVERY else (number,):
                 self.motors.set_gains(joint, gains)
 
     def _execute(self, command: Command, value: bytes) -> None:
@@ -558,7 +542,7 @@ class OpenrRobot(Generic[Owner]):
         elif command.type in _MOTION:
             (reference,) = struct.unpack_from("<i", value)
             self.motors.set_reference(command.primitive, reference * 1e-6)
-            if command.type == JOINT_COMMAND and any(value[4:7]):
+            if command.type == commands.JOINT_COMMAND and any(value[4:7]):
                 ps, i_shift, ds = self.model.shifts
                 p, i, d = value[4:7]
                 gains = Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)

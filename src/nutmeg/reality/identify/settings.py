@@ -9,7 +9,7 @@
     [recordings]
     train = ["kp*_sin_sin.csv"]                 # patterns, relative to this file
     held_out = ["kp*_lift_and_drop.csv"]
-    columns = "columns.toml"                    # column map of CSV files (see `recording.csv_import`)
+    columns = "columns.toml"                    # column map of CSV files (see `recording.log.CsvMap`)
     [recordings.told.kp]                        # a number that logs state about themselves (`logs.conditions`)
     sets = "servo.*.p"
     factor = 0.0211487

@@ -9,7 +9,7 @@ noise = { command = 0.01, angle = 0.002 }
 [reality]                           # a robot in a laboratory
 kind = "manual"
 folder = "laboratory"
-columns = "columns.toml"            # how its CSV logs are read (`recording.csv_import`)
+columns = "columns.toml"            # how its CSV logs are read (`recording.log.CsvMap`)
 
 [reality]                           # a program that tries them on the robot (`realities.program`, for classes as well)
 kind = "command"

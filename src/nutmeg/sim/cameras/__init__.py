@@ -1,7 +1,7 @@
 """Pictures of robots' cameras, drawn off screen, with imperfect lenses and image sensors.
 
 `RobotCamera` takes pictures with the `renderer`; `effects` has what its lens and sensor do to them, step by step in
-`lens`, `shutter` and `image_sensor`. `net.host.camera_process` takes pictures in another process.
+`lens` and `image_sensor`. `net.host.cameras` takes pictures in another process.
 """
 
 from nutmeg.sim.cameras.effects import CameraEffects

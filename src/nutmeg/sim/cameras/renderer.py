@@ -7,6 +7,7 @@ One OpenGL context draws for any number of cameras, each at its own size, from o
         picture = renderer.draw(camera, (320, 240), fov=0.76)        # (240, 320, 3) uint8, the top row first
         renderer.update()                                            # or, from anywhere:
         picture = renderer.paint(Eye(position=place, forward=ahead, up=up, slope=0.4))
+        geoms = renderer.geoms_seen(eye)                             # (480, 640): which geom each pixel shows, or -1
 
 Only visible geoms are drawn (those of the groups below 3). Shadows, reflections and smooth edges cost most of the time
 in software, so they are off unless `Quality` asks for them. An OpenGL context belongs to one thread: do not share it.
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Bytes, Floats
+    from nutmeg.base.arrays import Bytes, Floats, Ints
     from nutmeg.model.field import Light
 
 MIN_PICTURE_SIDE = 8
@@ -158,12 +159,7 @@ class SceneRenderer(Closing):
         self.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = self._quality.reflections
 
     def paint(self, eye: Eye | None = None, size: tuple[int, int] | None = None) -> Bytes:
-        """A picture of the scene, (height, width, 3).
-
-        Args:
-            eye: where it is seen from; None for the camera of the last `update`.
-            size: width and height, pixels; None for the renderer's.
-        """
+        """A picture of the scene, (height, width, 3), from the eye, or from the camera of the last `update`."""
         if self._context is None:
             raise UsageError("this renderer is closed; make a new one to draw again.")
         if eye is not None:
@@ -178,6 +174,24 @@ class SceneRenderer(Closing):
         image = np.empty((height, width, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(image, None, frame, self._context)
         return np.ascontiguousarray(image[::-1])
+
+    def geoms_seen(self, eye: Eye | None = None, size: tuple[int, int] | None = None) -> Ints:
+        """Which geom of the model each pixel of such a picture shows, (height, width); -1 for none."""
+        flags = mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR
+        before = [bool(self.scene.flags[flag]) for flag in flags]
+        try:
+            for flag in flags:
+                self.scene.flags[flag] = True
+            colours = self.paint(eye, size).astype(np.int64)
+        finally:
+            for flag, value in zip(flags, before, strict=True):
+                self.scene.flags[flag] = value
+        numbers = colours @ np.array([1, 1 << 8, 1 << 16])  # of the scene's geoms, counted from 1; 0 is the background
+        shown = np.full(self.scene.ngeom + 1, -1)
+        for geom in self.scene.geoms[: self.scene.ngeom]:
+            if geom.segid >= 0 and geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                shown[geom.segid + 1] = geom.objid
+        return np.asarray(shown[np.minimum(numbers, self.scene.ngeom)])
 
     def _aim(self, eye: Eye) -> None:
         """Points both of MuJoCo's stereo cameras, which are one here."""
@@ -247,8 +261,7 @@ INSTALL_HINT = (
 )
 """Instructions for machines on which no renderer works."""
 
-_TIMEOUT = 60.0
-"""Largest time that a renderer may take for its first picture [s]."""
+_TIMEOUT = 60.0  # largest time that a renderer may take for its first picture [s]
 
 _PROBE = """
 import importlib, os, sys

@@ -35,8 +35,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
-from nutmeg.sim.cameras import shutter
-from nutmeg.sim.cameras.effects import CameraEffects
+from nutmeg.sim.cameras.effects import CameraEffects, moment_times
 from nutmeg.sim.cameras.image_sensor import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
 
@@ -87,7 +86,6 @@ class RobotCamera(Closing):
         settings: lens and sensor; without them the camera is a pinhole.
         effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
         rng: for noise; needed with it.
-        moments: how many moments to draw for shutter and blur; 1 draws one and turns its rays (see `shutter`).
     """
 
     def __init__(
@@ -100,7 +98,6 @@ class RobotCamera(Closing):
         settings: CameraSettings | None = None,
         effects: str | tuple[str, ...] = CAMERA_EFFECTS,
         rng: np.random.Generator | None = None,
-        moments: int = 1,
     ) -> None:
         self.name = name
         self.number = _camera_number(model, name)
@@ -114,17 +111,17 @@ class RobotCamera(Closing):
         self.exposure = initial_exposure(self.effects.settings, 1) if self.effects.automatic else None
         """Exposure of the next picture with automatic exposure; None for that of the settings."""
         self._rng = rng or np.random.default_rng(0)  # never asked without noise
-        self._moments = moments if self.effects.readout or self.effects.blur else 1
         self._own = renderer is None
         self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size)
 
-    def look(self, qpos: Floats, qvel: Floats | None = None) -> Bytes:
+    def look(self, qpos: Floats, qvel: Floats | None = None, moments: int = 1) -> Bytes:
         """The picture (height, width, 3) at generalised positions (nq,), rows from the top.
 
-        Velocities (nv,) are for shutter and blur; without them everything is at rest.
+        Velocities (nv,) are for shutter and blur; without them everything is at rest. For these, so many `moments` are
+        drawn; 1 draws one and turns its rays (see `effects`).
         """
-        if qvel is not None and self._moments > 1:
-            return self._look_several_times(qpos, qvel)
+        if qvel is not None and moments > 1 and (self.effects.readout or self.effects.blur):
+            return self._look_several_times(qpos, qvel, moments)
         drawn = self.draw(qpos)
         velocity = None if qvel is None else self._renderer.angular_velocity(self.number, qvel)
         return self.develop(drawn, velocity)
@@ -143,10 +140,10 @@ class RobotCamera(Closing):
         picture: Bytes = pictures[0]
         return picture
 
-    def _look_several_times(self, qpos: Floats, qvel: Floats) -> Bytes:
+    def _look_several_times(self, qpos: Floats, qvel: Floats, moments: int) -> Bytes:
         """The picture from several moments around the present one, in which everything goes on as it does now."""
         (blur,) = self.effects.blurs(1, self.exposure)
-        times = shutter.moment_times(self._moments, readout=self.effects.readout, exposure=blur)
+        times = moment_times(moments, readout=self.effects.readout, exposure=blur)
         drawn = []
         for after in times:
             moved = np.array(qpos, dtype=np.float64)

@@ -6,6 +6,10 @@ The folder gets numbered pictures of each camera, `left3-top/000000.png`, or one
 `frames.csv`, which has a line for every picture: robot, camera, frame and time, the true pose of the robot, the angles
 of its head, whether it was upright, and the place of the ball; metres, radians, seconds. A README describes it. The
 pictures of a robot that lies, gets up or dives are black.
+
+With `labels`, for those who train detectors, each camera also has a folder of masks, `left3-top-labels/000000.png`,
+whose pixels are labels (`match.worlds.behavioural.cameras`), and `labels.csv` has a line for everything that a picture
+shows: its label, its name and its box, from the top left pixel to the bottom right one.
 """
 
 from __future__ import annotations
@@ -21,13 +25,13 @@ from PIL import Image
 
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES
-from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.cameras import BALL_LABEL, FIRST_ROBOT_LABEL, GOAL_LABEL, Cameras
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch
 from nutmeg.recording import Recording
 from nutmeg.view.files.video import encoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats, Ints
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     """Saves one picture after the other."""
 
 _CSV_COLUMNS = ("robot", "camera", "frame", "time", "x", "y", "heading", "yaw", "pitch", "upright", "ball_x", "ball_y")
+_LABEL_COLUMNS = ("robot", "camera", "frame", "label", "name", "left", "top", "right", "bottom", "pixels")
 _README_TEXT = """Pictures of the cameras of all robots of a match, {width} x {height}, {rate:g} a second.
 
 Each camera has {form}. Robots are called by the side that they began on.
@@ -52,6 +57,7 @@ def write_cameras(
     *,
     rate: float = 2.0,
     form: str = "png",
+    labels: bool = False,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Write the pictures of all cameras; returns their number.
@@ -61,6 +67,7 @@ def write_cameras(
         folder: where to; it must not have pictures yet.
         rate: pictures of each camera per second.
         form: `png` or `mp4`.
+        labels: whether masks and boxes of what the pictures show are written, too.
         on_progress: called with the pictures done and their total.
     """
     recording = Recording.open(path)
@@ -75,6 +82,7 @@ def write_cameras(
     with (
         Cameras(match.eyes, match.field, match.ball) as cameras,
         (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table,
+        _Labels(folder) if labels else contextlib.nullcontext() as labelled,
     ):
         lines = csv.writer(table)
         lines.writerow(_CSV_COLUMNS)
@@ -90,12 +98,38 @@ def write_cameras(
                         upright = int(state.present[0, slot] and not state.posture[0, slot])
                         ball = [f"{number:.4f}" for number in state.ball[0]]
                         lines.writerow((robot, camera, frame, *place, upright, *ball))
+                    if labelled is not None:
+                        names = {match.slot(other, row): other for other in match.robots}
+                        labelled.take(robot, frame, cameras.label(state, 0, [slot])[0], names)
                     done += len(CAMERA_NAMES)
                     on_progress(done, total)
     lens, kind = match.eyes.cameras, "a folder of numbered pictures" if form == "png" else "a video"
     text = _README_TEXT.format(width=lens.width, height=lens.height, rate=rate, form=kind, eyes=match.eyes.name)
     (folder / "README.txt").write_text(text, encoding="utf-8")
     return total
+
+
+class _Labels(contextlib.ExitStack):
+    """Writes masks and labels.csv into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._lines = csv.writer(self.enter_context((folder / "labels.csv").open("w", encoding="utf-8", newline="")))
+        self._lines.writerow(_LABEL_COLUMNS)
+
+    def take(self, robot: str, frame: int, masks: Bytes, names: Mapping[int, str]) -> None:
+        """Writes the masks (cameras, height, width) of a robot's cameras and boxes; `names` are robots by slot."""
+        known = {BALL_LABEL: "ball", GOAL_LABEL: "goal"}
+        known |= {FIRST_ROBOT_LABEL + slot: name for slot, name in names.items()}
+        for camera, mask in zip(CAMERA_NAMES, masks, strict=True):
+            place = self._folder / f"{robot}-{camera}-labels"
+            place.mkdir(exist_ok=True)
+            _save_numbered(place, iter([frame]), mask)
+            for label in np.unique(mask[mask > 0]).tolist():
+                y, x = np.nonzero(mask == label)
+                box = x.min(), y.min(), x.max(), y.max()
+                self._lines.writerow((robot, camera, frame, label, known[label], *map(int, box), len(x)))
 
 
 def rows_at(times: Floats, rate: float) -> Ints:

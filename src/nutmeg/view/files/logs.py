@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
     from nutmeg.recording import Channel
-    from nutmeg.view.stage.bodies import Piece
-    from nutmeg.view.stage.meshes import Part
+    from nutmeg.view.stage.bodies import Part, Piece
 
-_BLOCK_ROWS = 4000
-"""Rows that are read at once."""
-_INFO_LEVEL = 2
-"""`INFO` of foxglove.Log."""
+_BLOCK_ROWS = 4000  # rows that are read at once
+_INFO_LEVEL = 2  # `INFO` of foxglove.Log
 
 
 class _Scene:
@@ -110,11 +107,7 @@ _SCHEMAS: dict[str, dict[str, object]] = {
     "foxglove.FrameTransforms": _object(
         transforms=_array(
             _object(
-                timestamp=_TIME,
-                parent_frame_id=_TEXT,
-                child_frame_id=_TEXT,
-                translation=_VECTOR,
-                rotation=_QUATERNION,
+                timestamp=_TIME, parent_frame_id=_TEXT, child_frame_id=_TEXT, translation=_VECTOR, rotation=_QUATERNION
             )
         )
     ),
@@ -134,12 +127,7 @@ _SCHEMAS: dict[str, dict[str, object]] = {
         ),
     ),
     "foxglove.Log": _object(
-        timestamp=_TIME,
-        level={"type": "integer"},
-        message=_TEXT,
-        name=_TEXT,
-        file=_TEXT,
-        line={"type": "integer"},
+        timestamp=_TIME, level={"type": "integer"}, message=_TEXT, name=_TEXT, file=_TEXT, line={"type": "integer"}
     ),
 }
 

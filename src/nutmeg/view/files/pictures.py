@@ -39,28 +39,22 @@ NEAR_PLANE = 0.02
 """Distance of the nearest thing that is drawn [m]."""
 _HEAD_AMBIENT, _HEAD_DIFFUSE = 0.40, 0.25
 """Light that comes from everywhere and from the camera, where a sky is drawn."""
-_SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50
-"""Light that the sun adds."""
-_SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])
-"""The direction of the sun's light."""
-_SKY_DISTANCE, _SKY_BANDS = 120.0, 20
-"""Distance of the sky [m], and the number of bands of colour in it."""
+_SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50  # light that the sun adds
+_SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])  # the direction of the sun's light
+_SKY_DISTANCE, _SKY_BANDS = 120.0, 20  # distance of the sky [m], and the number of bands of colour in it
 _ZENITH_COLOUR, _HORIZON_COLOUR = np.array([0.62, 0.77, 0.90]), np.array([0.93, 0.955, 0.975])
-_GROUND_COLOUR = np.array([0.87, 0.905, 0.93])
-"""The colour below the horizon."""
+_GROUND_COLOUR = np.array([0.87, 0.905, 0.93])  # the colour below the horizon
 
 
 class Photographer(SceneRenderer):
-    """Takes pictures of one model from any viewpoint; holds a renderer until closed.
+    """Takes pictures of one model, which it does not change, from any viewpoint; holds a renderer until closed.
 
-    Args:
-        model: the compiled `mujoco.MjModel`; it is not changed.
-        size: width and height, pixels.
-        quality: what to spend on a picture.
-        sky: whether a scene without a sky of its own gets one, and a sun.
+    With `sky`, a scene without a sky of its own gets one, and a sun.
     """
 
-    def __init__(self, model: Any, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: mujoco.MjModel, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True
+    ) -> None:
         super().__init__(model, size, quality=quality)
         self._sky = sky
         if sky:
@@ -81,7 +75,7 @@ class Photographer(SceneRenderer):
 
 
 def picture(
-    model: Any,  # noqa: ANN401
+    model: mujoco.MjModel,
     qpos: Floats,
     camera: str | Viewpoint = "broadcast",
     size: tuple[int, int] = (1280, 720),
@@ -99,7 +93,7 @@ def picture(
 # ---- sky and sun
 
 
-def _add_backdrop(model: Any, scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
+def _add_backdrop(model: mujoco.MjModel, scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
     """Add a sky unless the model has a skybox, and a sun unless it has a light."""
     if not np.any(np.asarray(model.tex_type) == mujoco.mjtTexture.mjTEXTURE_SKYBOX):
         _add_sky(scene, view)
@@ -157,8 +151,7 @@ def _add_sun(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
 
 # ---- portraits of robots
 
-_PORTRAIT_FOV = math.radians(24.0)
-"""Vertical field of view: a portrait lens."""
+_PORTRAIT_FOV = math.radians(24.0)  # vertical field of view: a portrait lens
 
 
 def portrait(

@@ -11,7 +11,7 @@ move with the scene, at its place, at its target, and at the upper edge of its p
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
 The page of a match is written while the match is played, by a process that reads the recording as it grows
-(`nutmeg.view.pages.process.AftermathProcess`), and so is its report: when the match ends, only the last moments are
+(`nutmeg.view.pages.process.MatchPagesProcess`), and so is its report: when the match ends, only the last moments are
 missing.
 """
 
@@ -40,7 +40,7 @@ from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
-from nutmeg.view.pages.furniture import match_table
+from nutmeg.view.pages.overlay import match_table
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, WHOLE, listed_events
 from nutmeg.view.pages.plots import Signals, SignalTable
 from nutmeg.view.pages.server import open_server
@@ -73,12 +73,10 @@ _BROADCAST_PATH, _WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
 """Where the frames of cameras beside the pitch are in the scene; those of a robot's eyes hang on its head."""
 BLOCK_BYTES = 4 * 2**20
 """Messages are compressed and put aside whenever there are so many bytes of them."""
-_COMPRESSION = 9
-"""Level of zstandard's compression."""
+_COMPRESSION = 9  # level of zstandard's compression
 LOOK_PERIOD = 0.5
 """Seconds between two looks for new rows of a recording that grows."""
-_MSGPACK_ARRAY = b"\xdd"
-"""The byte before the length (4 bytes) of a long array in MessagePack."""
+_MSGPACK_ARRAY = b"\xdd"  # the byte before the length (4 bytes) of a long array in MessagePack
 
 
 class _Reel:
@@ -172,12 +170,7 @@ def _write_base64(out: IO[bytes], parts: Iterator[bytes]) -> None:
 class _ReplayWriter:
     """Writes the page of a recording, which may still grow.
 
-    Args:
-        film: the recording.
-        fps: moments per second that are kept.
-        server: a server that nobody looks at: viser needs one to describe a scene.
-        max_seconds: keep only so much from the start.
-        plots: channels that are plotted from the start.
+    The `server` is one that nobody looks at: viser needs one to describe a scene.
     """
 
     def __init__(

@@ -39,8 +39,7 @@ LAMP_PLACES = {
     "RFoot": ("r_ankle", (0.075, 0.0, -0.012), 0.009),
 }
 """Body, place in its frame [m] and radius [m] of each group's lamp, where the Nao's shell has them."""
-LAMP_OFF = (46, 48, 54)
-"""A lamp that is off (sRGB)."""
+LAMP_OFF = (46, 48, 54)  # a lamp that is off (sRGB)
 
 
 class Lights:
@@ -106,8 +105,7 @@ def _lamps(
 
 
 _SCHEDULE_PREFIX = "schedule."
-_SCHEDULE_PERIOD = 1.0
-"""Seconds between two updates."""
+_SCHEDULE_PERIOD = 1.0  # seconds between two updates
 SCHEDULE_COLUMNS = {
     "turns": "turns",
     "late": "late",
@@ -155,21 +153,15 @@ def schedule_text(rows: dict[str, NDArray[Any]]) -> str:
     return head + "\n".join(f"| {task} | {' | '.join(f'{value:.4g}' for value in row)} |" for task, row in rows.items())
 
 
-TAP_TIME = 0.25
-"""Duration of a touch by a click [s]."""
-SONAR_OBSTACLE_DISTANCE = 0.3
-"""Distance of what is held before a sonar [m]."""
+TAP_TIME = 0.25  # duration of a touch by a click [s]
+SONAR_OBSTACLE_DISTANCE = 0.3  # distance of what is held before a sonar [m]
 
 
 class TouchPad:
     """Controls that touch sensors, shared by all browsers; what is sent is an order `poke` (see `orders`).
 
-    A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released.
-
-    Args:
-        server: the viser server of the page.
-        pokes: sensors by robot; `Battery` and `Charging` have controls of their own.
-        send: gets the orders.
+    A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released. The sensors
+    `Battery` and `Charging` have controls of their own.
     """
 
     def __init__(

@@ -24,6 +24,8 @@ from nutmeg.view.stage.cameras import thing_position, things
 from nutmeg.view.stage.film import POSE_SUFFIX, UNDERGROUND
 
 if TYPE_CHECKING:
+    import viser
+
     from nutmeg.base.arrays import Floats
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Cast
@@ -45,15 +47,11 @@ _LEGEND = {
     _INERTIAS: ("#3aa655", "boxes with the inertia of each body"),
 }
 """Colour and meaning of each layer."""
-_TRAIL_TIME = 5.0
-"""Length of a trail, seconds."""
+_TRAIL_TIME = 5.0  # length of a trail, seconds
 _MAX_TRAIL_POINTS = 100
-_WEIGHT_LENGTH = 0.4
-"""Length of the arrow of a force that carries a robot's weight, metres."""
-_AXIS_LENGTH = 0.16
-"""Length of the drawn axis of a joint, metres."""
-_ABOVE_GROUND = 0.01
-"""Height of what lies on the ground, metres."""
+_WEIGHT_LENGTH = 0.4  # length of the arrow of a force that carries a robot's weight, metres
+_AXIS_LENGTH = 0.16  # length of the drawn axis of a joint, metres
+_ABOVE_GROUND = 0.01  # height of what lies on the ground, metres
 
 
 class _ContactForce(NamedTuple):
@@ -67,14 +65,8 @@ class _ContactForce(NamedTuple):
     """Names of both bodies."""
 
 
-def contact_forces(model: Any, film: Film, time: float) -> list[_ContactForce]:  # noqa: ANN401
-    """The forces at all contacts at a time of a recording, by inverse dynamics.
-
-    Args:
-        model: the model of the recorded scene.
-        film: the recording.
-        time: seconds of the recording.
-    """
+def contact_forces(model: mujoco.MjModel, film: Film, time: float) -> list[_ContactForce]:
+    """The forces at all contacts at a time of a recording [s], by inverse dynamics."""
     data, times = mujoco.MjData(model), film.times
     if len(times) < 3:
         return []
@@ -110,15 +102,9 @@ def support_polygon(places: Floats) -> Floats:
 
 
 class Layers:
-    """The layers of one browser.
+    """The layers of one browser."""
 
-    Args:
-        client: the viser client.
-        cast: the moving bodies.
-        film: the recording.
-    """
-
-    def __init__(self, client: Any, cast: Cast, film: Film) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, cast: Cast, film: Film) -> None:
         self._client, self._cast, self._film = client, cast, film
         self._on: set[str] = set()
         self._nodes: dict[str, list[Any]] = {}
@@ -165,7 +151,7 @@ class Layers:
         own = [piece.path for piece in self._cast.stage.tree if piece.thing == self._robot and piece.glb is not None]
         self._nodes[layer] += [scene.add_frame(f"{path}/shape", show_axes=False) for path in own]
 
-    async def _switched(self, layer: str, event: Any) -> None:  # noqa: ANN401
+    async def _switched(self, layer: str, event: viser.GuiEvent) -> None:
         """A layer was switched on or off; in the server's own loop, one after the other."""
         if event.target.value:
             self._on.add(layer)

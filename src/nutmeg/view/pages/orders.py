@@ -19,14 +19,18 @@ order is ignored, with a reason.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import threading
 from collections import deque
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.errors import UsageError
+from nutmeg.base.settings import convert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +39,9 @@ _ORDER_KINDS = ("hold", "go", "stop", "restart", "set", "pace", "step", "poke", 
 """`hold` drives for as long as it is repeated, `go` until the next order, `restart` puts a robot back to its start,
 `set` changes to another set of parameters, `pace` sets the speed of simulated time, `step` lets a paused simulation do
 one cycle, `poke` touches a sensor, `joint` moves one joint, `pose` all joints, `push` pushes a robot."""
-MAX_LINE_LENGTH = 1000
-"""Characters of a line; longer ones are refused."""
-MAX_WAITING_ORDERS = 64
-"""Orders, and reasons, that wait at most; older ones are dropped."""
-_MAX_THING_LENGTH = 100
-"""Characters of the name of a sensor, joint or pose."""
+MAX_LINE_LENGTH = 1000  # characters of a line; longer ones are refused
+MAX_WAITING_ORDERS = 64  # orders, and reasons, that wait at most; older ones are dropped
+_MAX_THING_LENGTH = 100  # characters of the name of a sensor, joint or pose
 _MAX_SHARE, MAX_SPEED, MAX_PACE, MAX_FORCE = 1.0, 10.0, 1000.0, 1000.0
 """Largest numbers of `hold` (shares of the top speeds), of `go` [m/s, rad/s] and `joint` [rad], of `pace` [s per s] and
 of `push` [N]."""
@@ -48,7 +49,7 @@ of `push` [N]."""
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """The robot that can be driven; sent to the viewer, which makes the controls for it."""
+    """A robot that can be driven from the page."""
 
     robot: str
     """Its name in the recording."""
@@ -57,16 +58,45 @@ class Drive:
     sets: tuple[str, ...] = ()
     """Names of its sets of parameters."""
 
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """A robot whose joints can be moved from the page."""
+
+    robot: str
+    """Its name in the recording."""
+    joints: Mapping[str, tuple[float, float]]
+    """Lowest and highest angle of each joint that has a motor [rad]; infinite where it turns freely."""
+    poses: tuple[str, ...] = ()
+    """Names of its poses."""
+    force: float = 0.0
+    """Its weight [N], the first strength of a push; 0 if it cannot be pushed."""
+    overlaps: tuple[str, ...] = ()
+    """Shapes that are inside each other at rest, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """What pages may command in the simulation that they show; sent to the viewer as JSON."""
+
+    inbox: Inbox | None = None
+    """Where their orders go; the viewer does not need to know."""
+    drive: Drive | None = None
+    bench: Bench | None = None
+    pace: float = 0.0
+    """Simulated seconds per second, which pages may then change; 0 if they may not."""
+    pokes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Sensors that can be touched, by robot."""
+
     def text(self) -> str:
-        """All fields as a JSON object."""
-        return json.dumps(asdict(self))
+        """Everything but the inbox as a JSON object."""
+        table = asdict(dataclasses.replace(self, inbox=None))
+        return json.dumps({name: value for name, value in table.items() if value})
 
     @classmethod
-    def of(cls, text: str) -> Drive:
+    def of(cls, text: str) -> Controls:
         """The inverse of `text`."""
-        table = json.loads(text)
-        ahead, left, turn = (float(value) for value in table["top"])
-        return cls(robot=str(table["robot"]), top=(ahead, left, turn), sets=tuple(table["sets"]))
+        return convert(json.loads(text or "{}"), cls, Path("--controls"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.drive import Pilot
-from nutmeg.view.pages.furniture import Furniture, seconds_of, shown_event
 from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
 from nutmeg.view.pages.layers import Layers
-from nutmeg.view.pages.orders import MAX_PACE, Order
+from nutmeg.view.pages.orders import MAX_PACE, Controls, Order
+from nutmeg.view.pages.overlay import Overlay, seconds_of, shown_event
 from nutmeg.view.pages.plots import Plots
-from nutmeg.view.pages.workbench import Workbench
+from nutmeg.view.pages.robot_controls import Pilot, Workbench
 from nutmeg.view.stage.cameras import (
     Viewpoint,
     broadcast_view,
@@ -44,16 +43,13 @@ if TYPE_CHECKING:
     import viser
 
     from nutmeg.base.arrays import Floats
-    from nutmeg.view.pages.orders import Drive
-    from nutmeg.view.pages.workbench import Bench
     from nutmeg.view.stage.film import Film
     from nutmeg.view.stage.stage import Stage
 
 
 # ---- playback
 
-_MIN_PLAYBACK_SPEED, _MAX_PLAYBACK_SPEED = 0.1, 10.0
-"""Allowed speeds, in recorded seconds per second."""
+_MIN_PLAYBACK_SPEED, _MAX_PLAYBACK_SPEED = 0.1, 10.0  # allowed speeds, in recorded seconds per second
 
 
 @dataclass
@@ -157,13 +153,10 @@ FREE, FOLLOW, SIDE, EYES = CAMERAS = ("Free", "Follow robot", "Side line", "Robo
 """The cameras of every page."""
 BROADCAST, WHOLE, BALL = _BALL_CAMERAS = ("Broadcast", "Whole pitch", "Follow ball")
 """Further cameras where there is a ball; the broadcast camera turns after it."""
-_MOUSE_PAUSE = 0.35
-"""A camera that was moved by hand is left alone for this time, seconds."""
-FOLLOW_SMOOTHING = 0.15
-"""Share of the way to its goal that a following camera goes per frame: steps do not shake it."""
+_MOUSE_PAUSE = 0.35  # a camera that was moved by hand is left alone for this time, seconds
+FOLLOW_SMOOTHING = 0.15  # share of the way to its goal that a following camera goes per frame: steps do not shake it
 
-_CAMERA_GRAIN = 5e-4
-"""A camera is not set anew for less than this: metres, or radians."""
+_CAMERA_GRAIN = 5e-4  # a camera is not set anew for less than this: metres, or radians
 
 
 def cameras_of(cast: Cast) -> tuple[str, ...]:
@@ -180,7 +173,7 @@ class _Spectator:
     mouse is in use.
     """
 
-    def __init__(self, client: Any, cast: Cast) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, cast: Cast) -> None:
         self._client, self._cast = client, cast
         self._choice = FREE
         self._robot = cast.robots[0] if cast.robots else ""
@@ -272,35 +265,23 @@ def _are_near(some: Sequence[float], others: Sequence[float]) -> bool:
 
 # ---- the page
 
-SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")
-"""The speeds that can be chosen."""
-_FASTEST_CHOICE = "fastest"
-"""The further choice for a running simulation: as fast as the computer can."""
-_STATUS_PERIOD = 0.1
-"""Seconds between two updates of the time bar, the plots and the other controls."""
-_SHOWN_TIME_STEP = 0.01
-"""The finest time that the time bar shows, seconds."""
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x")  # the speeds that can be chosen
+_FASTEST_CHOICE = "fastest"  # the further choice for a running simulation: as fast as the computer can
+_STATUS_PERIOD = 0.1  # seconds between two updates of the time bar, the plots and the other controls
+_SHOWN_TIME_STEP = 0.01  # the finest time that the time bar shows, seconds
 _BRAND_COLOUR = (34, 120, 72)
-MAX_EVENT_TEXT = 60
-"""Characters of an event in the list."""
+MAX_EVENT_TEXT = 60  # characters of an event in the list
 
 
-@dataclass
 class Simulation:
-    """The running simulation that pages show: shared by all of them.
+    """The running simulation that pages show, shared by all of them; `send` gets the orders for it."""
 
-    Its pace can be changed if it is above 0; `send` gets the orders for it.
-    """
-
-    send: Callable[[Order], None] = lambda _order: None
-    pace: float = 0.0
-    """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
-    held: bool = False
-    """Whether it is paused."""
-    drive: Drive | None = None
-    """The robot that can be driven, if any."""
-    bench: Bench | None = None
-    """The robot whose joints can be moved, if any."""
+    def __init__(self, controls: Controls | None = None, send: Callable[[Order], None] = lambda _order: None) -> None:
+        self.controls, self.send = controls or Controls(), send
+        self.pace = self.controls.pace
+        """Simulated seconds per second that were asked for last; 0 if the pages may not change it."""
+        self.held = False
+        """Whether it is paused."""
 
     def toggle(self) -> None:
         """Pause it, or let it go on."""
@@ -351,7 +332,7 @@ class Page:
         self._client, self._film, self._playback = client, film, playback
         self._prepare()
         self.simulation = simulation or Simulation()
-        self._drive, bench = self.simulation.drive, self.simulation.bench
+        self._drive, bench = self.simulation.controls.drive, self.simulation.controls.bench
         self._shown = self._updated = -math.inf
         self._listed = -1
         client.gui.set_panel_label(self._title())
@@ -359,7 +340,7 @@ class Page:
         self.cast = Cast(stage, client, film.qpos_at(playback.time))
         self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
         self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
-        self._furniture = Furniture(client, self._heard)
+        self._overlay = Overlay(client, self._heard)
         self.spectator = _Spectator(client, self.cast)
         self._add_camera_controls()
         self._plots = Plots(client, film, self._clock, self._titles())
@@ -559,7 +540,7 @@ class Page:
         if self._workbench is not None:
             self._workbench.refresh(playback.time)
         self._list_events()
-        self._furniture.show(self._state())
+        self._overlay.show(self._state())
 
     def _state(self) -> dict[str, Any]:
         """What the script of the page has to know at this moment."""
@@ -598,7 +579,7 @@ class Page:
         events = self._film.recording.events
         if len(events) != self._listed:
             self._listed = len(events)
-            self._furniture.list_events(listed_events(self._film))
+            self._overlay.list_events(listed_events(self._film))
 
 
 def listed_events(film: Film) -> list[dict[str, Any]]:

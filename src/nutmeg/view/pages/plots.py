@@ -26,42 +26,32 @@ from nutmeg.base.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import viser
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats
     from nutmeg.recording import Recording
     from nutmeg.view.stage.film import Film
 
-ALL_LABELS = "all"
-"""The choice of all labels of a channel."""
+ALL_LABELS = "all"  # the choice of all labels of a channel
 SPANS = {"2 s": 2.0, "5 s": 5.0, "10 s": 10.0, "30 s": 30.0, "1 min": 60.0, "5 min": 300.0, "10 min": 600.0}
 """How much time plots can show, seconds."""
 _FIRST_SPAN = "10 s"
-MAX_SERIES = 24
-"""Curves of one plot: more cannot be told apart."""
-MAX_POINTS = 1500
-"""Points of a curve; of more rows, the lowest and the highest of each group are drawn."""
-_MAX_BRIDGE = 1.0
-"""Values that are missing for no longer than this are bridged by a straight line, seconds."""
+MAX_SERIES = 24  # curves of one plot: more cannot be told apart
+MAX_POINTS = 1500  # points of a curve; of more rows, the lowest and the highest of each group are drawn
+_MAX_BRIDGE = 1.0  # values that are missing for no longer than this are bridged by a straight line, seconds
 _LEAD_SHARE = 0.1
 """Plots of a replay turn to the next page when the cursor reaches the right end; it then stands at this share."""
-_LIVE_PERIOD = 0.2
-"""Time between two renewals of a plot that grows, seconds of the recording."""
+_LIVE_PERIOD = 0.2  # time between two renewals of a plot that grows, seconds of the recording
 _SPEED_OVER = 0.1
 """Speeds are measured over this time, seconds: poses are stored to 0.1 mm, which single rows would show as noise."""
-MAX_STEP = 1.0
-"""Whatever is farther from its place in the row before was put there, metres."""
-ROWS_PER_READ = 1000
-"""Rows that are taken up at once for a page without a server."""
-MAX_VALUES = 2_000_000
-"""Numbers in a page without a server: some 3 MB of it."""
+MAX_STEP = 1.0  # whatever is farther from its place in the row before was put there, metres
+ROWS_PER_READ = 1000  # rows that are taken up at once for a page without a server
+MAX_VALUES = 2_000_000  # numbers in a page without a server: some 3 MB of it
 _MISSING_STEP = 65_535
-_PLOT_HEIGHT = 190
-"""Height of a plot, pixels."""
-PANEL_WIDTH = 420.0
-"""Width of the panel of plots, pixels."""
-_WIDE_PANEL_WIDTH = 760.0
-"""The same where there is nothing else to see."""
+_PLOT_HEIGHT = 190  # height of a plot, pixels
+PANEL_WIDTH = 420.0  # width of the panel of plots, pixels
+_WIDE_PANEL_WIDTH = 760.0  # the same where there is nothing else to see
 COLOURS = ("#2f7ed8", "#e4572e", "#3aa655", "#8e44ad", "#d9a404", "#17a2b8", "#c2185b", "#7f8c8d")
 
 
@@ -278,16 +268,12 @@ class _Plot:
 class Plots:
     """The plots of one browser, in a panel of their own, and the controls that add them.
 
-    Args:
-        client: the viser client.
-        film: the recording.
-        clock: the time on the page's clock for a time of the recording, seconds.
-        titles: what the page calls robots, by their names in the recording.
+    `clock` gives the time on the page's clock for a time of the recording [s]; `titles` what the page calls robots.
     """
 
     def __init__(
         self,
-        client: Any,  # noqa: ANN401
+        client: viser.ClientHandle,
         film: Film,
         clock: Callable[[float], float],
         titles: Mapping[str, str] | None = None,

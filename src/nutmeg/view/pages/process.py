@@ -8,16 +8,14 @@ Neither slows the simulation.
 
 It ends with the `with` block, with `stop()`, or when this process ends, however that happens.
 
-    with AftermathProcess(Path("match.nutmeg"), replay=Path("match.html")) as aftermath:
+    with MatchPagesProcess(Path("match.nutmeg"), replay=Path("match.html")) as process:
         ...                                   # play, and finish the recording
-        for page, size in aftermath.pages():
+        for page, size in process.pages():
             print(page)
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -25,10 +23,10 @@ import sys
 import threading
 import urllib.request
 import weakref
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
+from nutmeg.base.interrupts import Closing
 from nutmeg.view.pages.orders import MAX_LINE_LENGTH
 
 if TYPE_CHECKING:
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from nutmeg.view.pages.orders import Drive, Inbox
-    from nutmeg.view.pages.workbench import Bench
+    from nutmeg.view.pages.orders import Controls, Inbox
 
 
 class ViewerProcess:
@@ -92,32 +89,6 @@ class ViewerProcess:
         self.stop()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Controls:
-    """What a page may command in the simulation that it shows."""
-
-    inbox: Inbox
-    """Where the page's orders go."""
-    drive: Drive | None = None
-    """What can be driven from the page, if anything."""
-    bench: Bench | None = None
-    """The robot whose joints can be moved from the page, if any."""
-    pace: float = 0.0
-    """How fast the simulation runs, which the page may then change; 0 if it may not."""
-    pokes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Sensors that can be touched from the page, by robot."""
-
-    def options(self) -> list[str]:
-        """The options of the viewer's command line."""
-        found = {
-            "--drive": self.drive.text() if self.drive else "",
-            "--pace": str(self.pace) if self.pace else "",
-            "--pokes": json.dumps(self.pokes) if self.pokes else "",
-            "--bench": self.bench.text() if self.bench else "",
-        }
-        return [word for option, value in found.items() if value for word in (option, value)]
-
-
 def start_viewer_process(
     path: Path,
     *,
@@ -142,20 +113,27 @@ def start_viewer_process(
         robot: the robot that moves as a recording without a scene says.
     """
     check_port(host, port)
-    command = [sys.executable, "-m", "nutmeg.view.pages.server", str(path), "--host", host, "--port", str(port)]
-    command += ["--live" if live else "--no-live", "--parent-process", str(os.getpid())]
-    if controls is not None:
-        command += controls.options()
-    if beside is not None:
-        command += ["--beside", str(beside)]
-    if robot:
-        command += ["--robot", robot]
-    if plot:
-        command += ["--plot", *plot]
-    process = subprocess.Popen(  # noqa: S603 (our own module)
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    options = {"--host": host, "--port": port, "--controls": controls and controls.text()}
+    options |= {"--beside": beside, "--robot": robot}
+    words = [str(path), *_words(options), "--live" if live else "--no-live", *(["--plot", *plot] if plot else [])]
+    return ViewerProcess(_start("nutmeg.view.pages.server", words), None if controls is None else controls.inbox)
+
+
+def _words(options: Mapping[str, object]) -> list[str]:
+    """Options of a command line; those without a value are left out."""
+    return [str(word) for option, value in options.items() if value not in (None, "") for word in (option, value)]
+
+
+def _start(module: str, words: list[str], *, own_session: bool = False) -> subprocess.Popen[str]:
+    """Start a module of ours, which ends with this process, however that happens."""
+    return subprocess.Popen(  # noqa: S603 (our own module)
+        [sys.executable, "-m", module, *words, "--parent", str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=own_session,
     )
-    return ViewerProcess(process, None if controls is None else controls.inbox)
 
 
 def _listen(pipe: IO[str], inbox: Inbox) -> None:
@@ -178,20 +156,12 @@ def _end(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-class AftermathProcess:
+class MatchPagesProcess(Closing):
     """A process that writes replay and report of a match while it is played.
 
-    It ends with the `with` block at the latest.
-    It has a session of its own, so that signals to the group of the match (Ctrl-C, the SIGTERM of `timeout`) do not
-    reach it: the pages are wanted then, too.
-
-    Args:
-        path: the recording.
-        replay: the page of the replay, if one is wanted.
-        fps: moments of the replay per second.
-        report: the page of the report, if one is wanted.
-        command: the command line that plays the same match, for the report.
-        seed: the seed of the match, for the report.
+    It ends with the `with` block at the latest. It has a session of its own, so that signals to the group of the match
+    (Ctrl-C, the SIGTERM of `timeout`) do not reach it: the pages are wanted then, too. `fps` is the number of moments
+    of the replay per second; `command` and `seed` play the same match and are shown in the report.
     """
 
     def __init__(
@@ -205,17 +175,8 @@ class AftermathProcess:
         seed: int = 0,
     ) -> None:
         self._wanted = {name for name, page in (("report", report), ("replay", replay)) if page is not None}
-        words = [sys.executable, "-m", "nutmeg.view.files.replay", str(path), "--fps", str(fps)]
-        words += [] if replay is None else ["--replay", str(replay)]
-        words += [] if report is None else ["--report", str(report), f"--command={command}", "--seed", str(seed)]
-        self._process = subprocess.Popen(  # noqa: S603 (our own module)
-            [*words, "--parent", str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        options = {"--fps": fps, "--replay": replay, "--report": report, "--command": command, "--seed": seed}
+        self._process = _start("nutmeg.view.files.replay", [str(path), *_words(options)], own_session=True)
 
     def pages(self) -> Iterator[tuple[str, int]]:
         """Each page as soon as it is written, after the recording is finished: `report` or `replay`, and its size.
@@ -233,24 +194,15 @@ class AftermathProcess:
         if self._process.returncode != 0:
             raise NutmegError(problem.strip() or "the process that writes report and replay ended without saying why.")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
+    def close(self) -> None:
         """End the process, if it still runs."""
-        if self._process.poll() is None:
-            self._process.terminate()
-        with contextlib.suppress(ValueError):  # already read to the end
-            self._process.communicate()
+        _end(self._process)
 
 
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, option: str = "--port") -> None:
     """Raise `EnvironmentProblem` unless the port can be listened on, `UsageError` if there is no such port."""
     if not 0 <= port <= 65535:
-        raise UsageError(f"port {port} does not exist; choose one from 1024 to 65535 with --port.")
+        raise UsageError(f"port {port} does not exist; choose one from 1024 to 65535 with {option}.")
     if not host:
         raise UsageError("--host is empty; use 127.0.0.1, or 0.0.0.0 to let other machines in.")
     try:
@@ -259,19 +211,17 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
     except PermissionError:
         raise EnvironmentProblem(
-            f"this user may not listen on port {port}; choose one above 1023 with --port."
+            f"this user may not listen on port {port}; choose one above 1023 with {option}."
         ) from None
-    except socket.gaierror:
-        raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
     except OSError as error:
-        if "assign" in str(error).lower():
+        if isinstance(error, socket.gaierror) or "assign" in str(error).lower():
             raise EnvironmentProblem(f"{host!r} is not an address of this machine; use 127.0.0.1 or 0.0.0.0.") from None
-        raise port_taken(host, port) from None
+        raise port_taken(host, port, option) from None
 
 
-def port_taken(host: str, port: int) -> EnvironmentProblem:
+def port_taken(host: str, port: int, option: str = "--port") -> EnvironmentProblem:
     """The error for a port that is already in use."""
     return EnvironmentProblem(
-        f"port {port} on {host} is already in use, perhaps by another viewer. Close it, or choose another port "
-        f"with --port, e.g. --port {port + 1 if port < 65535 else 8080}."
+        f"port {port} on {host} is already in use. End the program that uses it, or choose another port, "
+        f"e.g. {option} {port + 1 if port < 65535 else 8080}."
     )

@@ -2,8 +2,8 @@
 
     python -m nutmeg.view.pages.server match.nutmeg --port 8080
 
-The first line on standard output is the address of the page; with `--drive`, `--pace` or `--pokes`, every further line
-is an order from the page (see `orders`). The server is reachable from this machine only, unless another `--host` is
+The first line on standard output is the address of the page; with `--controls`, every further line is an order from the
+page (see `orders`). The server is reachable from this machine only, unless another `--host` is
 given. Every browser has its own page, with its own time, speed and pause.
 """
 
@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import mujoco
 import tyro
@@ -27,11 +26,10 @@ from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.match_story import is_match
 from nutmeg.view.pages.hosted_robots import TouchPad
 from nutmeg.view.pages.match_page import MatchPage
-from nutmeg.view.pages.orders import Drive, Order
+from nutmeg.view.pages.orders import Controls, Order
 from nutmeg.view.pages.page import Page, Playback, Simulation
 from nutmeg.view.pages.plots import Signals
 from nutmeg.view.pages.process import check_port, port_taken
-from nutmeg.view.pages.workbench import Bench
 from nutmeg.view.stage.cameras import follow_view, thing_bounds
 from nutmeg.view.stage.film import Film
 from nutmeg.view.stage.stage import Stage
@@ -45,10 +43,8 @@ _FRAME_PERIOD = 1 / 32
 """Seconds between two frames sent to the browser: there are to be 30 a second, with something to spare."""
 _REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
-_MAX_FIRST_PLOTS = 6
-"""Channels of a recording without a scene that are plotted from the start."""
-_WAIT_PERIOD = 0.02
-"""Seconds between two looks whether a recording has begun."""
+_MAX_FIRST_PLOTS = 6  # channels of a recording without a scene that are plotted from the start
+_WAIT_PERIOD = 0.02  # seconds between two looks whether a recording has begun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,21 +59,15 @@ class ViewerSettings:
     """The port to listen on; 0 takes any free one."""
     live: bool = False
     """Start at the newest row and stay there as more come."""
-    drive: str = ""
-    """The robot that can be driven from the page, as JSON (`orders.Drive`); empty for none."""
-    bench: str = ""
-    """The robot whose joints can be moved from the page, as JSON (`workbench.Bench`); empty for none."""
-    pace: float = 0.0
-    """How fast the simulation runs, which the page may change; 0 if it may not."""
+    controls: str = ""
+    """What pages may command, as JSON (`orders.Controls`); empty for nothing."""
     plot: tuple[str, ...] = ()
     """Channels that are plotted from the start."""
     robot: str = ""
     """The robot that moves as a recording without a scene says; empty for none."""
     beside: Path | None = None
     """Another recording, drawn as a ghost at the same time since its start."""
-    pokes: str = ""
-    """Sensors that can be touched from the page, by robot, as JSON; empty for none."""
-    parent: Annotated[int, tyro.conf.arg(name="parent-process")] = 0
+    parent: int = 0
     """Stop when this process is no longer the parent; 0 means never."""
 
     def is_wanted(self) -> bool:
@@ -107,14 +97,15 @@ class Audience:
     def __init__(self, server: viser.ViserServer, film: Film, settings: ViewerSettings) -> None:
         self._film, self._settings = film, settings
         self._stage = Stage(server, film.model, robots=film.robots)
-        drive = Drive.of(settings.drive) if settings.drive else None
-        bench = Bench.of(settings.bench) if settings.bench else None
-        self._simulation = Simulation(send=_send, pace=settings.pace, drive=drive, bench=bench)
+        controls = Controls.of(settings.controls)
+        self._simulation = Simulation(controls, send=_send)
+        if controls.pokes:
+            TouchPad(server, controls.pokes, _send)
         other = Film.open(settings.beside) if settings.beside is not None else None
         self._beside = None if other is None else (Stage(server, other.model, ghost=True), other)
         self._clients: dict[int, viser.ClientHandle] = {}
         self._pages: dict[int, Page] = {}
-        handled = drive or bench
+        handled = controls.drive or controls.bench
         if handled is not None:
             _aim_at(self._stage, film, handled.robot)
         elif settings.robot and film.robots:
@@ -163,8 +154,6 @@ def serve_recording(settings: ViewerSettings) -> None:
     with open_server(settings.host, settings.port) as server:
         server.gui.main_panel.dock_right()
         audience = Audience(server, film, settings)
-        if settings.pokes:
-            TouchPad(server, json.loads(settings.pokes), _send)
         _say(f"http://{settings.host}:{server.get_port()}")
         before = due = time.monotonic()
         while settings.is_wanted():

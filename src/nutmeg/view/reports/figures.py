@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
     from nutmeg.search.space import Space
 
-_MESH_LIGHT = np.array([0.4, -0.5, 0.77])
-"""The direction towards the light on a drawn mesh."""
+_MESH_LIGHT = np.array([0.4, -0.5, 0.77])  # the direction towards the light on a drawn mesh
 _MESH_COLOURS = (np.array([0.62, 0.66, 0.72]), np.array([0.45, 0.68, 0.55]), np.array([0.86, 0.52, 0.30]))
 """Colours of a mesh, its convex hull, and the reduced hull."""
 
@@ -155,11 +154,7 @@ def plot_phases(
 ) -> None:
     """Draw the speed of walks over the phase of their pitch against the gait; rows have `actuation`, `speed`, `phase`.
 
-    Args:
-        path: the PNG file.
-        walks: under whole actuations.
-        partial_models: with a part of the extensions.
-        searched: candidates of a search.
+    `walks` have whole actuations, `partial_models` a part of the extensions; `searched` are candidates of a search.
     """
 
     def draw(axes: Axes) -> None:

@@ -76,7 +76,7 @@ def learn_report(
         f"{better}\n\nThe learned walk is the mean of the last distribution, not its luckiest member.",
         parameters=_parameters(learning, result.mean),
         charts=(_fitness(learned), *_weights(learned), *_course(learning.task.course, paths)),
-        tables=(_parts(learned), _speeds(settings.task, measured)),
+        tables=(parts_table(learned), _speeds(settings.task, measured)),
         cost=Cost(evaluations=result.evaluations, failures=result.failures, seconds=seconds, workers=workers),
         seeds=(settings.seed,),
         video=video,
@@ -166,7 +166,8 @@ def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
     return np.array(lines), np.array(stops).reshape(-1, 2)
 
 
-def _parts(learned: LearnedWalk) -> Table:
+def parts_table(learned: LearnedWalk) -> Table:
+    """What a learned walk is worth, part by part, beside the one it began with."""
     rows = [
         (name, float(before), float(after))
         for name, before, after in zip(learned.part_names, learned.parts_before, learned.parts, strict=True)

@@ -68,14 +68,10 @@ if TYPE_CHECKING:
 
 _PLACE_PERIOD = 0.5
 """Walked distances are summed over places this far apart in time [s], so that the sway of the torso does not count."""
-_MAX_WALKING_SPEED = 1.5
-"""A player that seems to go faster than this was moved by the referee [m/s]."""
-_REPLAY_LEAD = 6.0
-"""A link from an event into the replay goes to this time before it [s]."""
-ROWS_PER_READ = 5000
-"""Rows that are counted at once."""
-_BALL_ROW_STEP = 5
-"""One in this number of rows is kept of the places of the ball."""
+_MAX_WALKING_SPEED = 1.5  # a player that seems to go faster than this was moved by the referee [m/s]
+_REPLAY_LEAD = 6.0  # a link from an event into the replay goes to this time before it [s]
+ROWS_PER_READ = 5000  # rows that are counted at once
+_BALL_ROW_STEP = 5  # one in this number of rows is kept of the places of the ball
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,9 +139,6 @@ class MatchStatistics:
 
     `take` counts the rows since its last call, so that little is left to do when the match ends. Memory grows with the
     places of players (two a second) and the errors of their beliefs (one each row), not with the recording.
-
-    Args:
-        story: the story of the recorded match.
     """
 
     def __init__(self, story: MatchStory) -> None:
@@ -285,8 +278,7 @@ def walked(times: Floats, places: Floats) -> float:
 # ---- maps
 
 _GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
-_MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0
-"""Width of a map, inches, and what it shows around the pitch, m."""
+_MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0  # width of a map, inches, and what it shows around the pitch, m
 MAP_CELL, _MAP_BLUR = 0.5, 1.0
 """Size of the cells of the ball's map, m, and the deviation of its blur, cells: single visits do not sparkle."""
 
@@ -368,19 +360,13 @@ _NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
 _TICK_STEPS, _MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
 """Steps between the marks of the time line, seconds, and how many marks there may be."""
-MAX_LISTED_EVENTS = 160
-"""Events that are listed; of more, falls are left out first."""
+MAX_LISTED_EVENTS = 160  # events that are listed; of more, falls are left out first
 
 
 def write_match_report(path: Path, out: Path, *, command: str, seed: int, replay: Path | None = None) -> MatchFacts:
-    """Write the report of a recorded match; returns the numbers in it.
+    """Write the report of a recorded match to an HTML file; returns the numbers in it.
 
-    Args:
-        path: the recording.
-        out: the HTML file to write.
-        command: the command line that plays the same match again.
-        seed: the seed of the match.
-        replay: the page of its replay, to which events are linked.
+    `command` plays the same match again, with its `seed`; events are linked to the page of the `replay`.
     """
     recording = Recording.open(path)
     facts = match_facts(recording)

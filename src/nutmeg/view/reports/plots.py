@@ -44,8 +44,7 @@ PANEL, WIDE = (4.3, 2.7), (8.8, 3.1)
 """Width and height of a panel and of a wide picture, inches; their text is readable on a phone and on a desk."""
 MARGINS = (0.66, 0.08, 0.28, 0.44)
 """Left, right, top and bottom margin of a panel, inches; equal for all, so that panels side by side line up."""
-_LINE_STRETCHES = 260
-"""A long line is thinned to so many stretches of two points each."""
+_LINE_STRETCHES = 260  # a long line is thinned to so many stretches of two points each
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],

@@ -314,11 +314,9 @@ def write_page(path: Path, report: Report) -> None:
 
 
 def number(value: Value, *, width: float | None = None) -> str:
-    """A number as people read it, with four digits; text stays as it is.
+    """A number as people read it, with four digits; text stays as it is, None and nan become a dash.
 
-    Args:
-        value: the number; None and nan become a dash.
-        width: of an interval around it: the number then has two digits of what the interval leaves open.
+    With the `width` of an interval around it, the number has two digits of what the interval leaves open.
     """
     if isinstance(value, str | int):
         return str(value)

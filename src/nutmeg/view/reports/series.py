@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from nutmeg.match.series.settings import SeriesSettings
     from nutmeg.match.series.standings import Record, Standings
 
-_CLEAR_ERRORS = 2.0
-"""A difference of more than this number of standard errors is coloured."""
-_DEEPEST_GOALS = 3.0
-"""The difference in goals a game that has the deepest colour."""
+_CLEAR_ERRORS = 2.0  # a difference of more than this number of standard errors is coloured
+_DEEPEST_GOALS = 3.0  # the difference in goals a game that has the deepest colour
 
 
 @dataclass(frozen=True, kw_only=True)

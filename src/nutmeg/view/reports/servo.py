@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from nutmeg.sim.servo.replay import Comparison
 
 _RELEASED_SHADE = "#e3efe8"
-_STEP_SHADES = (0.4, 0.55, 0.75, 1.0)
-"""Opacities of the steps, small to large."""
-_FIGURE_SIZE = (11.5, 8.6)
-"""Width and height of the four plots, inches."""
+_STEP_SHADES = (0.4, 0.55, 0.75, 1.0)  # opacities of the steps, small to large
+_FIGURE_SIZE = (11.5, 8.6)  # width and height of the four plots, inches
 NUMBER_NAMES = {
     "step_rad": ("step for the three numbers below", "rad"),
     "dead_time_s": ("dead time", "ms"),
@@ -46,8 +44,7 @@ NUMBER_NAMES = {
 """Name and readable unit of each number."""
 _INFINITE_WORDS = {"gear_stiffness_Nm_per_rad": "rigid", "bandwidth_Hz": "above the highest tried"}
 """Words for numbers that are infinite."""
-_MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}
-"""Words for numbers that could not be measured."""
+_MISSING_WORDS = {"bandwidth_Hz": "below the lowest tried"}  # words for numbers that could not be measured
 _HOW_MEASURED = """\
 The robot's trunk is bolted down, it has no weight, and every other joint is locked at zero; the limb keeps its inertia.
 The joint's stops are taken out; steps and sinusoids start at rest in the middle of its range.
@@ -214,6 +211,17 @@ def _draw_torque_speed(axes: Axes, found: TorqueSpeed, ideal: TorqueSpeed | None
     axes.legend(loc="upper right")
 
 
+def numbers_table(measured: ServoMeasurement, ideal: ServoMeasurement | None) -> Table:
+    """The numbers of a servo, beside those of an ideal drive if there is one."""
+    others = [] if ideal is None else [ideal]
+    columns = (measured.actuation, *(["ideal"] if others else []))
+    rows = tuple(
+        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
+        for key, value in measured.numbers().items()
+    )
+    return Table(columns=("", *columns), rows=rows, numeric=columns)
+
+
 def servo_page(
     title: str,
     measured: ServoMeasurement,
@@ -229,12 +237,6 @@ def servo_page(
         alt="Step response, frequency response, hysteresis loop and torque-speed curve",
         panel=False,
     )
-    others = [] if ideal is None else [ideal]
-    columns = (measured.actuation, *(["ideal"] if others else []))
-    rows = tuple(
-        (NUMBER_NAMES[key][0], readable(key, value), *(readable(key, other.numbers()[key]) for other in others))
-        for key, value in measured.numbers().items()
-    )
     return Report(
         title=name,
         kind="Servo",
@@ -243,7 +245,7 @@ def servo_page(
             Section(
                 key="measured",
                 title="Measured",
-                blocks=(Table(columns=("", *columns), rows=rows, numeric=columns),),
+                blocks=(numbers_table(measured, ideal),),
                 half=True,
             ),
             Section(key="given", title="Given", blocks=(Facts(items=facts),), half=True),

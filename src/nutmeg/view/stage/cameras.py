@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -22,30 +22,22 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-_BROADCAST_FOV = math.radians(32.0)
-"""Vertical field of view of the broadcast camera: a long lens, little distortion."""
-_MAX_FITTED_FOV = math.radians(110.0)
-"""The widest angle of a high picture."""
-_FREE_FOV = math.radians(45.0)
-"""Vertical field of view of the other cameras outside robots."""
+_BROADCAST_FOV = math.radians(32.0)  # vertical field of view of the broadcast camera: a long lens, little distortion
+_MAX_FITTED_FOV = math.radians(110.0)  # the widest angle of a high picture
+_FREE_FOV = math.radians(45.0)  # vertical field of view of the other cameras outside robots
 _BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-_STAND_FOLLOWS = 0.6
-"""The television camera moves along the pitch by this share of the ball's way."""
+_STAND_FOLLOWS = 0.6  # the television camera moves along the pitch by this share of the ball's way
 _STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 """Its distance from the touchline and its height, metres."""
-_FOLLOWED_SIZE = 0.6
-"""The size of a robot, metres, that a camera two metres away shows well."""
-_STAND_PICTURE_HEIGHT = 5.5
-"""It zooms so that the picture has at least this height at the ball, metres."""
+_FOLLOWED_SIZE = 0.6  # the size of a robot, metres, that a camera two metres away shows well
+_STAND_PICTURE_HEIGHT = 5.5  # it zooms so that the picture has at least this height at the ball, metres
 _STAND_BESIDE_BALL, _STAND_BEHIND_GOAL = 3.0, 1.0
 """How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
 _STAND_MIDDLE = 0.35
 """Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
-_STAND_HEADROOM = 1.15
-"""Its picture is so much higher than what has to be seen."""
-_STAND_ASPECT = 16 / 9
-"""The width through the height of a picture in which ball and goal are both seen."""
+_STAND_HEADROOM = 1.15  # its picture is so much higher than what has to be seen
+_STAND_ASPECT = 16 / 9  # the width through the height of a picture in which ball and goal are both seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +75,7 @@ class Bounds:
         return float(np.max(self.high - self.low))
 
 
-def pitch_bounds(model: Any) -> Bounds:  # noqa: ANN401
+def pitch_bounds(model: mujoco.MjModel) -> Bounds:
     """The pitch: all painted lines; without lines, the things that stand or start there, at least 2 m wide."""
     geoms = visible_geoms(model)
     paint = [g for g in geoms if is_paint(model, g)]
@@ -171,7 +163,7 @@ def fitted_fov(fov: float, aspect: float) -> float:
     return fov if not 0 < aspect < 1 else min(2 * math.atan(math.tan(fov / 2) / aspect), _MAX_FITTED_FOV)
 
 
-def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
+def eyes_view(model: mujoco.MjModel, data: mujoco.MjData, camera: str) -> Viewpoint:
     """The view of a camera of the model; it looks along its own -z (MuJoCo's convention)."""
     number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
     if number < 0:
@@ -182,30 +174,30 @@ def eyes_view(model: Any, data: Any, camera: str) -> Viewpoint:  # noqa: ANN401
     return Viewpoint(position=place, look_at=place - axes[:, 2], up=axes[:, 1], fov=fov)
 
 
-def camera_names(model: Any) -> list[str]:  # noqa: ANN401
+def camera_names(model: mujoco.MjModel) -> list[str]:
     """All named cameras of a model."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
     return [name for name in names if name]
 
 
-def robot_cameras(model: Any, robot: str) -> list[str]:  # noqa: ANN401
+def robot_cameras(model: mujoco.MjModel, robot: str) -> list[str]:
     """The cameras a robot carries."""
     return [name for name in camera_names(model) if name.startswith(f"{robot}/")]
 
 
-def thing_position(model: Any, data: Any, thing: str) -> Floats | None:  # noqa: ANN401
+def thing_position(model: mujoco.MjModel, data: mujoco.MjData, thing: str) -> Floats | None:
     """The position (3,) of the root body of a thing, or None when there is no such thing."""
     body = root_body(model, thing)
     return None if body < 0 else np.array(data.xpos[body])
 
 
-def root_body(model: Any, thing: str) -> int:  # noqa: ANN401
+def root_body(model: mujoco.MjModel, thing: str) -> int:
     """The number of the root body of a thing; -1 when there is no such thing."""
     joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{thing}/root")
     return -1 if joint < 0 else int(model.jnt_bodyid[joint])
 
 
-def thing_bounds(model: Any, data: Any, thing: str) -> Bounds | None:  # noqa: ANN401
+def thing_bounds(model: mujoco.MjModel, data: mujoco.MjData, thing: str) -> Bounds | None:
     """The box around all shapes of a thing; None when there is no such thing."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for geom in visible_geoms(model):
@@ -234,7 +226,7 @@ class CameraOperator:
     follows something moves only a part of the way in each frame, so that it does not shake.
     """
 
-    def __init__(self, model: Any, name: str, *, aspect: float = 16 / 9) -> None:  # noqa: ANN401
+    def __init__(self, model: mujoco.MjModel, name: str, *, aspect: float = 16 / 9) -> None:
         """Take the camera `name`; `aspect` is width through height of the picture."""
         self._model, self._aspect = model, aspect
         self._pitch = pitch_bounds(model)
@@ -251,7 +243,7 @@ class CameraOperator:
         elif name not in known_cameras(model):
             raise UnknownNameError("camera", name, known_cameras(model))
 
-    def view(self, data: Any) -> Viewpoint:  # noqa: ANN401
+    def view(self, data: mujoco.MjData) -> Viewpoint:
         """The present view of the camera; `data` is the model's `mujoco.MjData`, with poses up to date."""
         if self._kind == "broadcast":
             return broadcast_view(self._pitch, self._aspect)
@@ -270,7 +262,7 @@ class CameraOperator:
         return "ball" if "ball" in names else names[0]
 
 
-def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
+def known_cameras(model: mujoco.MjModel) -> list[str]:
     """The names of all cameras that this model has."""
     moving = things(model)
     names = ["broadcast", *(["stand", "side"] if moving else [])]
@@ -279,7 +271,7 @@ def known_cameras(model: Any) -> list[str]:  # noqa: ANN401
     return names + camera_names(model)
 
 
-def things(model: Any) -> list[str]:  # noqa: ANN401
+def things(model: mujoco.MjModel) -> list[str]:
     """Things with a free joint `<thing>/root`, in the order of the model."""
     joints = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or "" for j in range(model.njnt)]
     return [name.removesuffix("/root") for name in joints if name.endswith("/root")]

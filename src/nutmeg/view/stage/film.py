@@ -57,7 +57,7 @@ class Posture:
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401
+        model: mujoco.MjModel,
         channels: Mapping[str, Sequence[str]],
         *,
         rest: Floats | None = None,
@@ -111,7 +111,7 @@ def _filled(rows: Floats, rest: Floats) -> Floats:
     return np.where(last > 0, held, rest)
 
 
-def _joint_columns(model: Any) -> dict[str, range]:  # noqa: ANN401
+def _joint_columns(model: mujoco.MjModel) -> dict[str, range]:
     """The coordinates of each named joint."""
     widths = {mujoco.mjtJoint.mjJNT_FREE: 7, mujoco.mjtJoint.mjJNT_BALL: 4}
     columns = {}
@@ -122,7 +122,7 @@ def _joint_columns(model: Any) -> dict[str, range]:  # noqa: ANN401
     return columns
 
 
-def _quaternion_columns(model: Any) -> list[slice]:  # noqa: ANN401
+def _quaternion_columns(model: mujoco.MjModel) -> list[slice]:
     free, ball = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
     starts = [
         int(address) + (3 if kind == free else 0)

@@ -33,14 +33,11 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
 
-_POSE_GRAIN = 2.0**-14
-"""Poses are sent in multiples of this, metres or quaternion components."""
-LABEL_HEIGHT = 0.18
-"""Height of a label above the highest joint of its robot, metres: clear of a Nao's head."""
+_POSE_GRAIN = 2.0**-14  # poses are sent in multiples of this, metres or quaternion components
+LABEL_HEIGHT = 0.18  # height of a label above the highest joint of its robot, metres: clear of a Nao's head
 _GRID_CELL = 0.5
 """A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
-_WALKABLE_WIDTH = 4.0
-"""A floor this wide is one to walk on, metres."""
+_WALKABLE_WIDTH = 4.0  # a floor this wide is one to walk on, metres
 _SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
 
@@ -68,20 +65,11 @@ class Stage:
     """The shapes of a scene, and its light: what all browsers of one server share."""
 
     def __init__(
-        self,
-        server: viser.ViserServer,
-        model: Any,  # noqa: ANN401
-        *,
-        robots: Sequence[str] = (),
-        ghost: bool = False,
+        self, server: viser.ViserServer, model: mujoco.MjModel, *, robots: Sequence[str] = (), ghost: bool = False
     ) -> None:
         """Send everything that is to be seen.
 
-        Args:
-            server: the viser server to draw on.
-            model: the compiled `mujoco.MjModel`.
-            robots: the things that get labels and can be picked.
-            ghost: whether only what moves is drawn, translucent, beside another stage of the same server.
+        `robots` get labels and can be picked. Of a `ghost` only what moves is drawn, translucent, beside another stage.
         """
         self._server = server
         self.model = model
@@ -117,12 +105,9 @@ class Stage:
 
 
 class Cast:
-    """The moving bodies and the labels of a stage, as one browser sees them.
+    """The moving bodies and the labels of a stage, as one browser sees them (the owner), or everybody (the server).
 
-    Args:
-        stage: the stage that has the shapes.
-        owner: the viser client whose picture it is, or the server for everybody.
-        qpos: where everything is at first (nq,); at rest if None.
+    Everything begins at `qpos` (nq,), or at rest.
     """
 
     def __init__(self, stage: Stage, owner: viser.ViserServer | viser.ClientHandle, qpos: Floats | None = None) -> None:
@@ -131,7 +116,7 @@ class Cast:
         """Gets the messages that move things; a replay writes them into its file instead."""
         self.model = stage.model
         self.robots = stage.robots
-        self.data: Any = mujoco.MjData(stage.model)
+        self.data: mujoco.MjData = mujoco.MjData(stage.model)
         self._labelled = True
         with owner.atomic():
             for piece in stage.tree:
@@ -190,12 +175,7 @@ class Cast:
 
 
 class _Labelling:
-    """Keeps the labels of robots above their heads, also when they fall; those of robots that are not there are hidden.
-
-    Args:
-        stage: the stage with the robots.
-        names: the node of each robot's label.
-    """
+    """Keeps the labels of robots above their heads, also when they fall; those of absent robots are hidden."""
 
     def __init__(self, stage: Stage, names: Mapping[str, str]) -> None:
         roots = {robot: root_body(stage.model, robot) for robot in names}
@@ -238,7 +218,7 @@ def _light(server: viser.ViserServer) -> None:
     scene.set_background_image(np.tile(rows, (1, 8, 1)).astype(np.uint8), format="png")
 
 
-def _plain_floor(model: Any) -> bool:  # noqa: ANN401
+def _plain_floor(model: mujoco.MjModel) -> bool:
     """Whether there is a wide floor and nothing is painted on it."""
     geoms = visible_geoms(model)
     still = [geom for geom in geoms if model.body_weldid[model.geom_bodyid[geom]] == 0]

@@ -1,5 +1,5 @@
 // What lies over the picture of a page: score board, list of events, time bar and the cursors of plots; and the keys.
-// Put into a page by pages/furniture.py.
+// Put into a page by pages/overlay.py.
 //
 // In a page with a server, the state comes as JSON in elements of a panel, which the viewer renews; what a user does
 // goes back in a text field of that panel, which the style sheet hides. In a replay without a server the whole story lies in

@@ -103,8 +103,9 @@ def test_all_cameras_are_written_with_the_truth(
     played: tuple[Path, list[dict[str, np.ndarray]]], tmp_path: Path
 ) -> None:
     path, _ = played
-    count = write_cameras(path, tmp_path / "cameras", rate=0.5)
+    count = write_cameras(path, tmp_path / "cameras", rate=0.5, labels=True)
     assert count == 4 * 2 * 3
+    _check_labels(tmp_path / "cameras")
     with (tmp_path / "cameras" / "frames.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == count
@@ -116,6 +117,27 @@ def test_all_cameras_are_written_with_the_truth(
     assert picture.std() > 5.0
     with pytest.raises(NutmegError, match="not empty"):
         write_cameras(path, tmp_path / "cameras")
+
+
+def _check_labels(folder: Path) -> None:
+    """Boxes are those of the masks, and where the ball is labelled the picture is orange."""
+    with (folder / "labels.csv").open(encoding="utf-8") as file:
+        boxes = list(csv.DictReader(file))
+    assert {"ball", "goal"} <= {one["name"] for one in boxes}
+    assert any(one["name"].startswith("right") for one in boxes if one["robot"] == "left1")
+    assert not any(one["name"] == one["robot"] for one in boxes), "cameras do not see their own robot"
+    oranges = []
+    for one in boxes:
+        place = f"{one['robot']}-{one['camera']}", f"{int(one['frame']):06d}.png"
+        mask = np.asarray(Image.open(folder / f"{place[0]}-labels" / place[1])) == int(one["label"])
+        rows, columns = np.nonzero(mask)
+        box = [columns.min(), rows.min(), columns.max(), rows.max()]
+        assert [int(one[side]) for side in ("left", "top", "right", "bottom")] == box
+        if one["name"] == "ball" and len(rows) > 20:
+            red, _, blue = np.asarray(Image.open(folder / place[0] / place[1]))[mask].mean(axis=0)
+            oranges.append(red > 2 * blue)
+    assert oranges
+    assert all(oranges)
 
 
 def test_rows_are_chosen_by_time() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from nutmeg.match.worlds.behavioural.landmarks import goal_posts_of
 from nutmeg.match.worlds.behavioural.state import MatchesState, Posture
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
+from nutmeg.model.sensors import CameraSettings
 
 EYES, FIELD, BALL = load_eyes("nao"), load_field("spl2011"), load_ball("spl-orange")
 
@@ -61,6 +63,25 @@ def test_the_ball_is_drawn_where_it_is_projected(
     # the middle of what a sphere covers is a little off the picture of its middle
     assert columns.mean() + 0.5 == pytest.approx(spot[0], abs=1.0)
     assert rows.mean() + 0.5 == pytest.approx(spot[1], abs=1.5)
+
+
+def test_lens_and_sensor_bend_and_disturb_pictures_the_same_way_each_time(cameras: Cameras) -> None:
+    spot = (20.0, 200.0)
+    state = scene()
+    state.ball[0] = to_ground(EYES.cameras, "top", spot, pose=(0, 0, 0), head=(0, 0), height=BALL.radius)
+    plain = cameras.draw(state, 0, [0], which=("top",))[0, 0]
+    bent = replace(EYES, lens=CameraSettings(k1=-0.3, read_noise=40.0))
+    with Cameras(bent, FIELD, BALL) as others:
+        pictures = [others.draw(state, 0, [0], which=("top",))[0, 0] for _ in range(2)]
+        state.cycle[0] = 1
+        later = others.draw(state, 0, [0], which=("top",))[0, 0]
+        with pytest.raises(UsageError, match="pinhole"):
+            others.label(state, 0, [0])
+    assert pictures[0].shape == plain.shape
+    assert (pictures[0] == pictures[1]).all()
+    assert (pictures[0] != later).mean() > 0.2, "noise differs from cycle to cycle"
+    columns = [np.nonzero(orange(one))[1].mean() for one in (plain, pictures[0])]
+    assert columns[1] > columns[0] + 2.0, "a barrel lens draws the edge towards the middle"
 
 
 @pytest.mark.parametrize("edge", [(2.0, 120.0), (318.0, 120.0), (160.0, 238.0), (2.0, 238.0), (318.0, 238.0)])

@@ -2,7 +2,6 @@
 
 #include <OPENR/OPENRAPI.h>
 #include <OPENR/OSyslog.h>
-#include <OPENR/core_macro.h>
 
 #include <algorithm>
 #include <cmath>
@@ -37,21 +36,11 @@ double middle_of(std::vector<int>& places) {
 
 }  // namespace
 
-OStatus BallFinder::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
+void BallFinder::prepare() {
     char design[orobotdesignNAME_MAX + 1] = "";
     OPENR::GetRobotDesign(design);
     view_width_ = std::string(design) == "ERS-7" ? VIEW_WIDTH_7 : VIEW_WIDTH_210;
     look_for_orange();
-    return oSUCCESS;
-}
-
-OStatus BallFinder::DoStart(const OSystemEvent&) {
-    ENABLE_ALL_SUBJECT;
-    ASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
 }
 
 // Tells the robot which colours are the ball's: for each of 32 bands of brightness a box in Cr and Cb.

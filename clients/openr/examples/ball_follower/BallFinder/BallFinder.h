@@ -1,6 +1,5 @@
 // Finds the orange ball in the camera's picture, with the colour detection of the robot.
-#ifndef BALL_FINDER_H
-#define BALL_FINDER_H
+#pragma once
 
 #include <BallSighting.h>
 #include <ExampleObject.h>
@@ -8,15 +7,12 @@
 
 class BallFinder : public ExampleObject {
 public:
-    OStatus DoInit(const OSystemEvent& event) override;
-    OStatus DoStart(const OSystemEvent& event) override;
     void NotifyImage(const ONotifyEvent& event);
 
 private:
+    void prepare() override;
     void look_for_orange();
     BallSighting find(const OFbkImage& detected) const;
 
     double view_width_ = 0;  // how wide the camera sees [rad]
 };
-
-#endif

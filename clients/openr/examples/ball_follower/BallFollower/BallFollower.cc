@@ -1,7 +1,5 @@
 #include "BallFollower.h"
 
-#include <OPENR/core_macro.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -23,23 +21,16 @@ const double TILT_HIGH[2] = {0.75, 0.0};  // of the ERS-210 and of the ERS-7
 
 }  // namespace
 
-OStatus BallFollower::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
+void BallFollower::prepare() {
     ers7_ = is_ers7();
     trot_ = std::make_unique<Trot>(leg_shape(ers7_));
     joints_.open(aibo_locators(), 3);
     OPENR::SetMotorPower(opowerON);
-    return oSUCCESS;
 }
 
-OStatus BallFollower::DoStart(const OSystemEvent&) {
+void BallFollower::begin() {
     joints_.use_standard_gains();
     last_ = joints_.angles();
-    ENABLE_ALL_SUBJECT;
-    ASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
 }
 
 void BallFollower::NotifyBall(const ONotifyEvent& event) {

@@ -1,6 +1,5 @@
 // Keeps the head on the ball, turns the body to where the head looks, and walks until the ball is near.
-#ifndef BALL_FOLLOWER_H
-#define BALL_FOLLOWER_H
+#pragma once
 
 #include <BallSighting.h>
 #include <ExampleObject.h>
@@ -14,12 +13,12 @@
 
 class BallFollower : public ExampleObject {
 public:
-    OStatus DoInit(const OSystemEvent& event) override;
-    OStatus DoStart(const OSystemEvent& event) override;
     void NotifyBall(const ONotifyEvent& event);
     void NotifySensors(const ONotifyEvent& event);
 
 private:
+    void prepare() override;
+    void begin() override;
     void note_heads(OSensorFrameVectorData& sensors);
     void tell_what_changed();
     void send_next();
@@ -36,5 +35,3 @@ private:
     bool searching_ = true;
     bool near_ = false;
 };
-
-#endif

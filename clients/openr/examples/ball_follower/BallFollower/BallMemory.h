@@ -1,6 +1,5 @@
 // Where the ball is, by pictures that are some frames old, of a head that turns on a body that turns.
-#ifndef BALL_MEMORY_H
-#define BALL_MEMORY_H
+#pragma once
 
 #include <BallSighting.h>
 
@@ -88,5 +87,3 @@ private:
     longword seen_at_ = 0;
     bool ever_seen_ = false;
 };
-
-#endif

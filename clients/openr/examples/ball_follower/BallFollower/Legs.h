@@ -1,6 +1,5 @@
 // Legs of both AIBOs: from the place of a paw to the angles of its three joints.
-#ifndef LEGS_H
-#define LEGS_H
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -67,5 +66,3 @@ inline void place_paw(const LegShape& shape, int leg, const Place& paw, double* 
     joints[1] = lifted;
     joints[2] = knee;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A trot: two diagonal paws swing while the other two push the body on, ahead and round.
-#ifndef TROT_H
-#define TROT_H
+#pragma once
 
 #include <cmath>
 #include <vector>
@@ -72,5 +71,3 @@ private:
     double turn_ = 0;      // [rad]
     double activity_ = 0;  // 0 stands, 1 trots
 };
-
-#endif

@@ -1,6 +1,5 @@
 // What BallFinder tells BallFollower about each picture.
-#ifndef BALL_SIGHTING_H
-#define BALL_SIGHTING_H
+#pragma once
 
 #include <Types.h>
 
@@ -11,5 +10,3 @@ struct BallSighting {
     double above;     // positive up [rad]
     double distance;  // from the camera to the ball, by its size [m]
 };
-
-#endif

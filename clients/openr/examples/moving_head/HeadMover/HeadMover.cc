@@ -1,7 +1,5 @@
 #include "HeadMover.h"
 
-#include <OPENR/core_macro.h>
-
 #include <cmath>
 
 namespace {
@@ -11,21 +9,16 @@ const double UP = 0.2;
 const double TILT = -0.35;
 }  // namespace
 
-OStatus HeadMover::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
+void HeadMover::prepare() {
     const auto& all = aibo_locators();
     joints_.open(std::vector<std::string>(all.begin() + LEG_JOINTS, all.end()), 2);
     OPENR::SetMotorPower(opowerON);
-    return oSUCCESS;
 }
 
-OStatus HeadMover::DoStart(const OSystemEvent&) {
+void HeadMover::begin() {
     joints_.use_standard_gains();
     last_ = joints_.angles();
     if (subject[sbjMove]->IsReady()) send_next();
-    return oSUCCESS;
 }
 
 void HeadMover::Ready(const OReadyEvent& event) {

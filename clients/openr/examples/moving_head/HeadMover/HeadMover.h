@@ -1,6 +1,5 @@
 // Looks around: the head goes round an ellipse for ever.
-#ifndef HEAD_MOVER_H
-#define HEAD_MOVER_H
+#pragma once
 
 #include <ExampleObject.h>
 #include <Joints.h>
@@ -9,16 +8,14 @@
 
 class HeadMover : public ExampleObject {
 public:
-    OStatus DoInit(const OSystemEvent& event) override;
-    OStatus DoStart(const OSystemEvent& event) override;
     void Ready(const OReadyEvent& event);
 
 private:
+    void prepare() override;
+    void begin() override;
     void send_next();
 
     Joints joints_;
     std::vector<double> last_;
     int step_ = 0;
 };
-
-#endif

@@ -1,7 +1,5 @@
 #include "LegMover.h"
 
-#include <OPENR/core_macro.h>
-
 #include <cmath>
 
 namespace {
@@ -10,17 +8,13 @@ const int BENDS = 3;
 const double DEPTH = 0.35;  // of the knees [rad]
 }  // namespace
 
-OStatus LegMover::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
+void LegMover::prepare() {
     const auto& all = aibo_locators();
     joints_.open(std::vector<std::string>(all.begin(), all.begin() + LEG_JOINTS), 2);
     OPENR::SetMotorPower(opowerON);
-    return oSUCCESS;
 }
 
-OStatus LegMover::DoStart(const OSystemEvent&) {
+void LegMover::begin() {
     joints_.use_standard_gains();
     const std::vector<double> here = joints_.angles();
     const std::vector<double> low = crouch();
@@ -39,9 +33,7 @@ OStatus LegMover::DoStart(const OSystemEvent&) {
         }
         path_.push_back(pose);
     }
-    ENABLE_ALL_SUBJECT;
     if (subject[sbjMove]->IsReady()) send_next();
-    return oSUCCESS;
 }
 
 void LegMover::Ready(const OReadyEvent& event) {

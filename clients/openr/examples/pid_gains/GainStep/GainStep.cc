@@ -1,7 +1,5 @@
 #include "GainStep.h"
 
-#include <OPENR/core_macro.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -13,23 +11,17 @@ const word SHARES[] = {1, 2, 4, 8};  // eighths of the standard proportional gai
 const int TRIALS = 4;
 }  // namespace
 
-OStatus GainStep::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
+void GainStep::prepare() {
     joints_.open({aibo_locators()[NECK_PAN]}, 2);
     OPENR::SetMotorPower(opowerON);
-    return oSUCCESS;
 }
 
-OStatus GainStep::DoStart(const OSystemEvent&) {
+void GainStep::begin() {
     joints_.use_standard_gains();
     OSYSPRINT(
         ("GainStep: a step of %.2f rad of the head's pan\n   P  rise time [ms]  overshoot [%%]  left over [mrad]\n",
          STEP));
     begin_trial();
-    ASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
 }
 
 void GainStep::Ready(const OReadyEvent&) {}

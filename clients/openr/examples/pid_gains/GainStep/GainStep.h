@@ -1,19 +1,18 @@
 // Sends the head to one side in one step, with proportional gains from weak to strong, and measures how fast it
 // follows.
-#ifndef GAIN_STEP_H
-#define GAIN_STEP_H
+#pragma once
 
 #include <ExampleObject.h>
 #include <Joints.h>
 
 class GainStep : public ExampleObject {
 public:
-    OStatus DoInit(const OSystemEvent& event) override;
-    OStatus DoStart(const OSystemEvent& event) override;
     void Ready(const OReadyEvent& event);
     void Notify(const ONotifyEvent& event);
 
 private:
+    void prepare() override;
+    void begin() override;
     void begin_trial();
     void end_trial();
 
@@ -25,5 +24,3 @@ private:
     double most_ = 0;
     double last_ = 0;
 };
-
-#endif

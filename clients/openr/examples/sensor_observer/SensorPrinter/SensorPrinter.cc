@@ -3,7 +3,6 @@
 #include <OPENR/ODataFormats.h>
 #include <OPENR/OPENRAPI.h>
 #include <OPENR/OSyslog.h>
-#include <OPENR/core_macro.h>
 
 namespace {
 
@@ -28,19 +27,6 @@ const char* unit_of(ODataType type) {
 }
 
 }  // namespace
-
-OStatus SensorPrinter::DoInit(const OSystemEvent&) {
-    NEW_ALL_SUBJECT_AND_OBSERVER;
-    REGISTER_ALL_ENTRY;
-    SET_ALL_READY_AND_NOTIFY_ENTRY;
-    return oSUCCESS;
-}
-
-OStatus SensorPrinter::DoStart(const OSystemEvent&) {
-    ENABLE_ALL_SUBJECT;
-    ASSERT_READY_TO_ALL_OBSERVER;
-    return oSUCCESS;
-}
 
 void SensorPrinter::Notify(const ONotifyEvent& event) {
     auto* vector = reinterpret_cast<OSensorFrameVectorData*>(event.RCData(0)->Base());

@@ -3,6 +3,7 @@
     with Cameras(load_eyes("nao"), load_field("spl2011"), load_ball("spl-orange")) as cameras:
         pictures = cameras.draw(state, match=0, slots=[0, 3, 12])       # (3, 2, 240, 320, 3): top and bottom
         quick = cameras.draw(state, match=0, slots=[3], which=("bottom",), shrink=2)      # (1, 1, 120, 160, 3)
+        labels = cameras.label(state, match=0, slots=[0, 3, 12])        # (3, 2, 240, 320): what each pixel shows
 
 Places and openings are those of `camera_geometry` (and of the symbolic `vision`), which also has the matrices that
 perception needs; a picture that is shrunk shows the same with fewer pixels. Robots do not see their own bodies, as in
@@ -14,6 +15,8 @@ off.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -28,15 +31,17 @@ from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, Camera
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.model.field import add_field
 from nutmeg.model.geometry import euler_quaternion, quaternion_product
+from nutmeg.sim.cameras.effects import CameraEffects
 from nutmeg.sim.cameras.renderer import Eye, Quality, SceneRenderer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nutmeg.match.worlds.behavioural.eyes import EyesSettings
     from nutmeg.match.worlds.behavioural.state import MatchesState
     from nutmeg.model.ball import BallSettings
     from nutmeg.model.field import FieldSettings
+    from nutmeg.model.sensors import CameraSettings
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
 # bodies, so that nothing is simulated here.
 
 
+BALL_LABEL, GOAL_LABEL, FIRST_ROBOT_LABEL = 1, 2, 10
+"""Labels of pixels; those of robots are `FIRST_ROBOT_LABEL` and their slot."""
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 """Middle and half size of a box, m."""
 
@@ -106,6 +113,15 @@ class _CameraScene:
         self._heads = [self._mocap(f"{name}/head") for name in SLOT_NAMES]
         owners = [self.model.body(int(body)).name.split("/")[0] for body in self.model.geom_bodyid]
         self._geoms = [np.flatnonzero([owner == name for owner in owners]) for name in SLOT_NAMES]
+        # What each geom is, as `Cameras.label` tells it; the last element is for pixels without a geom.
+        self.labels = np.zeros(self.model.ngeom + 1, np.uint8)
+        for geom, owner in enumerate(owners):
+            if owner == "ball":
+                self.labels[geom] = BALL_LABEL
+            elif owner in SLOT_NAMES:
+                self.labels[geom] = FIRST_ROBOT_LABEL + SLOT_NAMES.index(owner)
+            elif "_goal/" in self.model.geom(geom).name:
+                self.labels[geom] = GOAL_LABEL
 
     def _mocap(self, name: str) -> int:
         return int(self.model.body(name).mocapid[0])
@@ -226,6 +242,12 @@ _DISABLED_EFFECTS = (
 )
 
 
+@lru_cache(maxsize=4)
+def _effects(lens: CameraSettings, size: tuple[int, int], slope: float) -> CameraEffects:
+    """What lens and image sensor do to pictures of a size, with the tangent of half their vertical opening."""
+    return CameraEffects(lens, size=size, fov=2 * math.atan(slope))
+
+
 class Cameras(Closing):
     """Draws what players' cameras see; holds a renderer until closed.
 
@@ -236,7 +258,7 @@ class Cameras(Closing):
     """
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
-        self._settings = eyes.cameras
+        self._settings, self._lens = eyes.cameras, eyes.lens
         size = eyes.cameras.width, eyes.cameras.height
         self._stage = _CameraScene(field, ball, neck=eyes.cameras.neck)
         self._renderer = SceneRenderer(self._stage.model, size, quality=Quality(facets=_FACETS))
@@ -265,8 +287,39 @@ class Cameras(Closing):
         width, height = self._settings.width, self._settings.height
         if shrink < 1 or width % shrink or height % shrink:
             raise UsageError(f"shrink is {shrink}; {width} x {height} pixels must be divisible by it.")
-        width, height = width // shrink, height // shrink
-        pictures = np.zeros((len(slots), len(which), height, width, 3), np.uint8)
+        size = width // shrink, height // shrink
+        pictures = np.zeros((len(slots), len(which), *size[::-1], 3), np.uint8)
+        effects = None if self._lens is None else _effects(self._lens, size, self._settings.slopes[1])
+        for row, column, eye in self._views(state, match, slots, which):
+            if effects is None:
+                pictures[row, column] = self._renderer.paint(eye, size)
+                continue
+            # A lens may show more than a pinhole. What is random depends on match, cycle and camera alone.
+            wide = replace(eye, slope=math.tan(effects.drawn_fov / 2), slope_across=0.0)
+            drawn = self._renderer.paint(wide, effects.drawn_size)
+            rng = np.random.default_rng([int(state.seed[match]), int(state.cycle[match]), slots[row], column])
+            pictures[row, column] = effects.apply(drawn[None], rng)[0]
+        return pictures
+
+    def label(
+        self, state: MatchesState, match: int, slots: Sequence[int], *, which: Sequence[CameraName] = CAMERA_NAMES
+    ) -> Pictures:
+        """What each pixel of the pictures of `draw` shows, (players, cameras, height, width).
+
+        `BALL_LABEL`, `GOAL_LABEL` (posts and crossbars), `FIRST_ROBOT_LABEL` and the slot of a robot, or 0.
+        """
+        if self._lens is not None:
+            raise UsageError("labels are those of a pinhole; leave [lens] out of the eyes' settings to have them.")
+        size = self._settings.width, self._settings.height
+        found = np.zeros((len(slots), len(which), *size[::-1]), np.uint8)
+        for row, column, eye in self._views(state, match, slots, which):
+            found[row, column] = self._stage.labels[self._renderer.geoms_seen(eye, size)]
+        return found
+
+    def _views(
+        self, state: MatchesState, match: int, slots: Sequence[int], which: Sequence[CameraName]
+    ) -> Iterator[tuple[int, int, Eye]]:
+        """Makes the scene ready for each camera in turn: places of player and camera in the arguments, and its eye."""
         self._stage.show(state, match)
         for row, slot in enumerate(slots):
             if state.posture[match, slot] > Posture.KICKING or not state.present[match, slot]:
@@ -275,9 +328,7 @@ class Cameras(Closing):
             self._renderer.update()
             self._stage.hide(slot, hidden=False)
             for column, camera in enumerate(which):
-                eye = self._eye(camera, state.pose[match, slot], state.head[match, slot])
-                pictures[row, column] = self._renderer.paint(eye, (width, height))
-        return pictures
+                yield row, column, self._eye(camera, state.pose[match, slot], state.head[match, slot])
 
     def _eye(self, which: CameraName, pose: Floats, head: Floats) -> Eye:
         """Where a robot's camera is and looks."""

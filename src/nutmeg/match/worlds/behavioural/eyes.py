@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds, names_in, read_named
+from nutmeg.base.settings import Bounded, Bounds, above, at_least, check_bounds, names_in, read_named
+from nutmeg.model.sensors import CameraSettings
 
 FOLDER = Path(__file__).parent / "data" / "eyes"
 
@@ -28,7 +29,7 @@ NotNegative = Annotated[float, at_least(0.0)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CamerasSettings:
+class CamerasSettings(Bounded):
     """The two cameras of a robot."""
 
     top: Place
@@ -45,9 +46,6 @@ class CamerasSettings:
     """The height of a picture, pixels."""
     neck: Place
     """The point about which the head turns, m from between the feet."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
     @property
     def focal(self) -> float:
@@ -145,7 +143,7 @@ class SonarSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VoicesSettings:
+class VoicesSettings(Bounded):
     """How messages between team-mates get lost and how long they take."""
 
     loss: Share
@@ -153,9 +151,6 @@ class VoicesSettings:
     delay: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.0
     """How long a message takes, rounded to decision cycles. Beliefs that the world shares between team-mates by itself
     have no delay."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,6 +230,8 @@ class EyesSettings:
     """How messages between team-mates get lost."""
     tracker: TrackerSettings
     """How beliefs are made."""
+    lens: CameraSettings | None = None
+    """Lens and image sensor of both cameras, for their pictures; without them a camera is a perfect pinhole."""
     source: Mapping[str, str] = field(default_factory=dict)
     """Where each number comes from."""
 

@@ -59,6 +59,9 @@ class BehaviourFigures:
         robot: which robot of the catalogue; one with the joints of a Nao.
     """
 
+    others_every = 1
+    """Cycles between two times at which a recording looks at beliefs about others."""
+
     def __init__(self, world: BehaviourWorld, match: int = 0, robot: str = _FIGURE_ROBOT) -> None:
         self._world, self._match = world, match
         self.robot, self.physics, self.pose = robot, "", _FIGURE_POSE

@@ -29,20 +29,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import Decision, MovePlayer, PlaceBall
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE
-from nutmeg.match.worlds.mj.kernels import (
-    MAX_JOINT_SPEED,
-    MAX_ROBOT_SPEED,
-    SEAT,
-    SENSORS,
-    drive,
-    is_sane,
-    look,
-    place_parts,
-    place_voices,
-    read_contacts,
-    read_sensors,
-    set_command,
-)
+from nutmeg.match.worlds.mj import kernels
 from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS, landmarks
 from nutmeg.match.worlds.seats import SeatedGround, SeatedWorld
 from nutmeg.model.geometry import yaw_quaternion
@@ -119,7 +106,7 @@ class MatchWorld(SeatedWorld):
             raise UsageError(
                 f"seats for {dict(seats)} are not possible: there are {', '.join(JOINTS)}, at most {SLOTS} of each."
             )
-        super().__init__(field, SeatedGround(ground_scene(field, tuple(sorted(seats.items()))), SEAT))
+        super().__init__(field, SeatedGround(ground_scene(field, tuple(sorted(seats.items()))), kernels.SEAT))
         scene = self.scene = self.ground.scene
         self.world = self.ground.world
         model, data = self.world.model, self.world.data
@@ -138,7 +125,7 @@ class MatchWorld(SeatedWorld):
         self.ball_body = self.ground.ball_body
         self.order: list[int] = []
         """Slots of who plays in the order in which they joined."""
-        self.sensors: Any = np.zeros(1, SENSORS)
+        self.sensors: Any = np.zeros(1, kernels.SENSORS)
         """One record of `kernels.Sensors`, made anew each cycle."""
         self._motors = data.ctrl, model.actuator_gainprm, model.actuator_biasprm
         self._bodies = data.xpos, data.xquat, data.xmat
@@ -285,19 +272,19 @@ class MatchWorld(SeatedWorld):
         seat = self.seat_of[slot]
         if rows.shape != (self._joint_counts[seat], MOTOR_NUMBERS):
             raise UsageError(f"motors has the shape {rows.shape}; this robot needs ({self._joint_counts[seat]}, 5).")
-        if not set_command(self.seats, seat, np.ascontiguousarray(rows, np.float64)):
+        if not kernels.set_command(self.seats, seat, np.ascontiguousarray(rows, np.float64)):
             raise UsageError("motors has a number that is not finite; only rows that begin with NaN are left out.")
 
     def step(self) -> None:
         """Simulates one control cycle, and measures what sensors and referee need."""
         model, data = self.world.model, self.world.data
         self._good[0][:], self._good[1][:] = data.qpos, data.qvel
-        drive(self._motors, self.seats)
+        kernels.drive(self._motors, self.seats)
         mujoco.mj_step(model, data, STEPS - 1)
         self._before[0][:], self._before[1][:] = data.qpos, data.qvel
         mujoco.mj_step(model, data)
-        self.sensors = np.zeros(1, SENSORS)
-        if not is_sane(data.qpos, data.qvel, self.seats):
+        self.sensors = np.zeros(1, kernels.SENSORS)
+        if not kernels.is_sane(data.qpos, data.qvel, self.seats):
             self._recover()
         self._read_contacts()
         self._read()
@@ -307,11 +294,11 @@ class MatchWorld(SeatedWorld):
         if data.ncon not in self._contacts:  # the engine's arrays always begin at the same place
             self._contacts[data.ncon] = data.contact.geom, data.contact.pos
         geoms, places = self._contacts[data.ncon]
-        read_contacts(geoms, places, self._owners, self._arms, self.seats, self.sensors)
+        kernels.read_contacts(geoms, places, self._owners, self._arms, self.seats, self.sensors)
 
     def _read(self) -> None:
         state = (*self._before, self.world.data.qacc)
-        read_sensors(state, self._bodies, self.seats, self.sensors)
+        kernels.read_sensors(state, self._bodies, self.seats, self.sensors)
 
     def _recover(self) -> None:
         """Puts the world back by a cycle, and whoever (or what) lost its numbers up again, with first commands."""
@@ -335,7 +322,7 @@ class MatchWorld(SeatedWorld):
         """Whether a player's numbers are no longer those of a robot."""
         qpos, dofs = self.ground.numbers(int(self.seat_of[slot]))
         speeds = np.abs(self.world.qvel[dofs])
-        sane = (speeds[:3] <= MAX_ROBOT_SPEED).all() and (speeds[6:] <= MAX_JOINT_SPEED).all()
+        sane = (speeds[:3] <= kernels.MAX_ROBOT_SPEED).all() and (speeds[6:] <= kernels.MAX_JOINT_SPEED).all()
         return not (sane and np.isfinite(speeds).all() and np.isfinite(self.world.qpos[qpos]).all())
 
     # ---- what is observed
@@ -344,11 +331,11 @@ class MatchWorld(SeatedWorld):
         """What players (P,) see: (P, M, 3) marks and ball, and (P, P, 3, 3) parts of each other, polar; NaN unseen."""
         who = self.seat_of[slots]
         parts = np.empty((len(who), 3, 3))
-        place_parts(self._bodies, self.seats, who, parts)
+        kernels.place_parts(self._bodies, self.seats, who, parts)
         self._mark_places[-1] = self.world.data.xpos[self.ball_body]
         places = np.concatenate([self._mark_places, parts.reshape(-1, 3)])
         seen = np.empty((len(who), len(places), 3))
-        look(self._bodies, self.seats, who, places, seen)
+        kernels.look(self._bodies, self.seats, who, places, seen)
         marks = len(self._mark_places)
         return seen[:, :marks], seen[:, marks:].reshape(len(who), len(who), 3, 3)
 
@@ -356,7 +343,7 @@ class MatchWorld(SeatedWorld):
         """(P, 3) microphones, (P, 3, 3) attitudes of the heads and (P, 3) speakers of players (P,)."""
         who = self.seat_of[slots]
         microphones, speakers = np.empty((len(who), 3)), np.empty((len(who), 3))
-        place_voices(self._bodies, self.seats, who, microphones, speakers)
+        kernels.place_voices(self._bodies, self.seats, who, microphones, speakers)
         return microphones, self.world.data.xmat[self.seats["head"][who]].reshape(-1, 3, 3), speakers
 
     def heading(self, slot: int) -> float:

@@ -1,11 +1,13 @@
-"""The controls that drive a robot from the page: buttons and keys, sliders for steady speeds, and measured speeds.
+"""The controls that command a robot from the page: a driving pad with speeds, and sliders for joints with sensors.
 
-    pilot = Pilot(client, drive, film, send)          # for each browser
-    pilot.refresh(playback.time)                      # now and then
-    pilot.leave()                                     # the browser has gone
+    pilot = Pilot(client, drive, film, send)             # for each browser of `nutmeg walk drive`
+    pilot.refresh(playback.time)                         # now and then
+    pilot.leave()                                        # the browser has gone
+    workbench = Workbench(client, bench, film, send)     # for each browser of `nutmeg view`
 
-Wanted speeds are read from the recording (events of the kind `drive`), not from the orders: the page shows what the
-simulation accepted. Measured speeds are means over the last second.
+What a user does becomes orders (see `orders`). Wanted speeds and angles are read from the recording, not from the
+orders: pages show what the simulation accepted, and everybody who watches sees the same. Measured speeds are means over
+the last second.
 
 viser reports keys that are pressed, but not when they are released, and moves its camera with the keys that one wants
 to drive with. So a script (`templates/driving.js`) takes the keys first and writes their state into a hidden text field
@@ -15,6 +17,7 @@ of the page; the text comes back over the connection of the page, and no further
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,20 +26,22 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.view.html import render, script_frame
-from nutmeg.view.pages.orders import MAX_LINE_LENGTH, Order, numbers_of, whole_number
+from nutmeg.view.pages.orders import MAX_FORCE, MAX_LINE_LENGTH, Order, numbers_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import viser
+
     from nutmeg.base.arrays import Floats
-    from nutmeg.view.pages.orders import Drive
+    from nutmeg.view.pages.orders import Bench, Drive
     from nutmeg.view.stage.film import Film
 
     Triple = tuple[float, float, float]
 
+# ---- driving
 
-PAD_PREFIX = "nutmeg-drive "
-"""The beginning of the text in the hidden field."""
+PAD_PREFIX = "nutmeg-drive "  # the beginning of the text in the hidden field
 _PAD_BUTTONS = (
     ("ccw", "↺", "Q", "Turn left"),
     ("ahead", "▲", "W", "Ahead"),
@@ -69,12 +74,9 @@ class PadState:
     """The page's own number: a page that is loaded again counts anew."""
 
     def orders(self, text: str, *, page: int, share: float = 1.0) -> list[Order]:
-        """The orders in a message; `UsageError` for one that makes no sense.
+        """The orders in a message of a page; `UsageError` for one that makes no sense.
 
-        Args:
-            text: what the field says now.
-            page: whose it is.
-            share: of the top speed at which keys drive, 0..1.
+        Keys drive at this share (0..1) of the top speed.
         """
         table = _table(text)
         held = numbers_of(table.get("held"), 1.0)
@@ -110,20 +112,17 @@ def _table(text: str) -> dict[str, Any]:
     return table
 
 
-MEASURED_OVER = 1.0
-"""Seconds over which speeds are measured."""
-SLIDER_PAUSE = 0.8
-"""A slider that was moved by hand is left alone for this time, seconds."""
+MEASURED_OVER = 1.0  # seconds over which speeds are measured
+SLIDER_PAUSE = 0.8  # a slider that was moved by hand is left alone for this time, seconds
 _PLACING_EVENTS = ("restart", "wrap")
 """Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
-_KEY_SHARE = 70
-"""Share of the top speed at which keys drive at first, percent."""
+_KEY_SHARE = 70  # share of the top speed at which keys drive at first, percent
 
 
 class Pilot:
     """The driving controls of one browser."""
 
-    def __init__(self, client: Any, drive: Drive, film: Film, send: Callable[[Order], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, drive: Drive, film: Film, send: Callable[[Order], None]) -> None:
         self._page, self._drive, self._film, self._send = int(client.client_id), drive, film, send
         self._pad, self._touched, self._problem = PadState(), 0.0, ""
         gui = client.gui
@@ -157,7 +156,7 @@ class Pilot:
         if any(self._pad.held):
             self._send(Order(order="hold", page=self._page))
 
-    async def _heard(self, event: Any) -> None:  # noqa: ANN401
+    async def _heard(self, event: viser.GuiEvent) -> None:
         """The pad said something; in the server's own loop, so that orders keep their order."""
         try:
             orders = self._pad.orders(str(event.target.value), page=self._page, share=float(self._share.value) / 100)
@@ -168,7 +167,7 @@ class Pilot:
         for order in orders:
             self._send(order)
 
-    async def _moved(self, event: Any) -> None:  # noqa: ANN401
+    async def _moved(self, event: viser.GuiEvent) -> None:
         if event.client is None:  # the slider follows what is wanted, it was not moved by hand
             return
         self._touched = time.monotonic()
@@ -226,3 +225,105 @@ def _speeds_html(wanted: Triple, speed: Triple, note: str) -> str:
 def _up(value: float) -> float:
     """A slider's end: two digits, not below the value, and not nothing."""
     return max(float(np.ceil(100 * value - 1e-9)) / 100, 0.01)
+
+
+# ---- joints, poses, pushes and sensors
+
+_PUSHES = {
+    "ahead": (1.0, 0.0, 0.0),
+    "back": (-1.0, 0.0, 0.0),
+    "left": (0.0, 1.0, 0.0),
+    "right": (0.0, -1.0, 0.0),
+    "up": (0.0, 0.0, 1.0),
+}
+"""Directions of pushes in the frame of the world."""
+_FREE_TURN = math.pi  # a joint without limits gets a slider from minus to plus this angle [rad]
+_MAX_SHOWN_VALUES = 6  # of a sensor with more numbers only these are listed; all can be plotted
+
+
+class Workbench:
+    """The controls of one browser; `send` gets the orders."""
+
+    def __init__(self, client: viser.ClientHandle, bench: Bench, film: Film, send: Callable[[Order], None]) -> None:
+        self._bench, self._film, self._send = bench, film, send
+        self._page, self._touched = int(client.client_id), 0.0
+        self._setting = False
+        channels = film.recording.channels
+        self._sensors = [
+            name
+            for name in channels
+            if name.startswith(f"{bench.robot}.") and name.rpartition(".")[2] not in ("pose", "angles", "command")
+        ]
+        gui = client.gui
+        if bench.overlaps:
+            gui.add_markdown("**Shapes inside each other at rest:** " + "; ".join(bench.overlaps), order=5)
+        if bench.joints:
+            self._add_joints(gui)
+        self._table: Any = None
+        if self._sensors:
+            with gui.add_folder("Sensors", order=8):
+                self._table = gui.add_html("")
+        if bench.force:
+            with gui.add_folder("Push", order=9, expand_by_default=False):
+                way = gui.add_dropdown("Direction", tuple(_PUSHES), initial_value="ahead")
+                most = min(max(10.0 * bench.force, 10.0), MAX_FORCE)
+                newtons = gui.add_slider("Force [N]", 0.0, round(most, 1), 0.1, round(min(bench.force, most), 1))
+                gui.add_button("Push for 0.1 s", icon="hand-finger").on_click(
+                    lambda _: self._push(str(way.value), float(newtons.value))
+                )
+
+    def _add_joints(self, gui: viser.GuiApi) -> None:
+        bench = self._bench
+        with gui.add_folder("Joints [rad]", order=6):
+            if bench.poses:
+                pose = gui.add_dropdown("Pose", bench.poses, initial_value=bench.poses[0])
+                pose.on_update(lambda event: self._send(self._order("pose", thing=str(event.target.value))))
+            gui.add_button("Put it back", icon="refresh").on_click(lambda _: self._send(self._order("restart")))
+            self._sliders = {name: self._slider(gui, name, *limits) for name, limits in bench.joints.items()}
+
+    def refresh(self, now: float) -> None:
+        """Show the commands and the sensors at a time of the recording."""
+        if not len(self._film.times):
+            return
+        row, recording = self._film.row_at(now), self._film.recording
+        command = recording.channels.get(f"{self._bench.robot}.command")
+        if command is not None and command.unit == "rad" and time.monotonic() - self._touched > SLIDER_PAUSE:
+            values = recording.read(command.name, row, row + 1)[0]
+            for name, value in zip(command.labels, values, strict=True):
+                slider = self._sliders.get(name)
+                if slider is not None:
+                    slider.value = float(np.clip(round(float(value), 3), slider.min, slider.max))
+        if self._table is not None:
+            rows = []
+            for name in self._sensors:
+                values = recording.read(name, row, row + 1)[0]
+                shown = "  ".join(f"{value:.3g}" for value in values[:_MAX_SHOWN_VALUES])
+                more = " …" if len(values) > _MAX_SHOWN_VALUES else ""
+                rows.append((name.rpartition(".")[2], shown + more, recording.channels[name].unit))
+            self._table.content = render("sensors.html.j2", rows=rows)
+
+    def _slider(self, gui: viser.GuiApi, name: str, low: float, high: float) -> Any:  # noqa: ANN401
+        low, high = max(low, -_FREE_TURN), min(high, _FREE_TURN)
+        slider = gui.add_slider(
+            name, round(low, 3), round(max(high, low + 0.002), 3), 0.001, round(_inside(low, high), 3)
+        )
+
+        async def moved(event: viser.GuiEvent) -> None:
+            if event.client is not None:  # else the slider follows the recording, it was not moved by hand
+                self._touched = time.monotonic()
+                self._send(self._order("joint", thing=name, value=float(event.target.value)))
+
+        slider.on_update(moved)
+        return slider
+
+    def _push(self, way: str, newtons: float) -> None:
+        x, y, z = (newtons * part for part in _PUSHES[way])
+        self._send(Order(order="push", page=self._page, numbers=(x, y, z)))
+
+    def _order(self, kind: str, *, thing: str = "", value: float = 0.0) -> Order:
+        return Order(order=kind, page=self._page, thing=thing, numbers=(value, 0.0, 0.0))
+
+
+def _inside(low: float, high: float) -> float:
+    """The angle of the range that is nearest to 0."""
+    return min(max(0.0, low), high)

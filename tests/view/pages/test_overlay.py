@@ -17,7 +17,7 @@ from nutmeg.view.files.replay import replay_html
 from nutmeg.view.html import script_frame, script_json
 from nutmeg.view.match_sight import in_cone, sight_of
 from nutmeg.view.match_story import MatchStory
-from nutmeg.view.pages.furniture import MESSAGE_PREFIX, board_state, match_events, match_table, read_message, seconds_of
+from nutmeg.view.pages.overlay import MESSAGE_PREFIX, board_state, match_events, match_table, read_message, seconds_of
 from nutmeg.view.stage.film import Film
 
 

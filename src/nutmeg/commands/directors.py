@@ -1,20 +1,24 @@
-"""A walking robot that somebody drives from the page of `nutmeg walk --params`.
+"""Directors that obey a page: a walking robot that somebody drives, and a robot whose joints somebody moves.
 
     driver = Driver(worlds, walker, (0.5, 0.0, 0.0), inbox, sets=("walk", "sprint"))
-    watch(worlds, driver, Watching(drive=driver.offer(), inbox=inbox), terminal)
+    watch(worlds, driver, Watching(controls=driver.controls()), terminal)
 
-What is wanted at first, and what sliders ask for, stays wanted, also when nobody looks. What a key or a button asks for
-is wanted only while it is held: the page repeats it, and a robot that hears nothing for `HOLD_TIMEOUT` stops. If two
-pages drive, the one that pressed last is obeyed. Every change is an event of the recording (`drive`, with the wanted
-speeds), and so are falls, restarts, and why something was ignored.
+    handling = Handling(worlds, inbox)
+    watch(worlds, handling, Watching(controls=handling.controls()), terminal)
+
+Everything that a page does to a robot is an event of the recording: changed speeds (`drive`), poses, pushes, restarts,
+falls, and why something was ignored.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from nutmeg.learning.courses import ROBOT_NAME, FallJudge
-from nutmeg.view.pages.orders import Drive
+from nutmeg.model.posing import pose_angles
+from nutmeg.view.pages.orders import Bench, Controls, Drive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,24 +30,21 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, object]]
     Triple = tuple[float, float, float]
 
-HOLD_TIMEOUT = 0.6
-"""A held key that is not heard of for so long was let go, or its page has vanished [s]."""
-_NOTICE_INTERVAL = 1.0
-"""Reasons why something was ignored are told at most this often [s]."""
-FLOOR_EDGE = 9.5
-"""How far from the middle of the floor, 20 m wide, a robot is allowed to get [m]."""
+HOLD_TIMEOUT = 0.6  # a held key that is not heard of for so long was let go, or its page has vanished [s]
+_NOTICE_INTERVAL = 1.0  # reasons why something was ignored are told at most this often [s]
+FLOOR_EDGE = 9.5  # how far from the middle of the floor, 20 m wide, a robot is allowed to get [m]
 STANDING: Triple = (0.0, 0.0, 0.0)
+PUSH_TIME = 0.1  # duration of a push [s]
+_ANGLE_GAIN = 10.0
+"""Speed that is commanded for each radian that a joint with a velocity drive is away from its slider [1/s]."""
 
 
 class Driver:
-    """Director of one world with a walker that obeys a page.
+    """Drives the walker of one world as a page asks for.
 
-    Args:
-        worlds: one world with the robot.
-        walker: of the robot.
-        wanted: ahead, to the left [m/s], turning left [rad/s], at first.
-        inbox: where orders come in.
-        sets: names of the walker's sets of parameters.
+    What is wanted at first (ahead, to the left [m/s], turning left [rad/s]), and what sliders ask for, stays wanted,
+    also when nobody looks. What a key or a button asks for is wanted only while it is held: the page repeats it, and a
+    robot that hears nothing for `HOLD_TIMEOUT` stops. If two pages drive, the one that pressed last is obeyed.
     """
 
     def __init__(
@@ -59,9 +60,9 @@ class Driver:
         self._down = False
         self._told = -_NOTICE_INTERVAL
 
-    def offer(self) -> Drive:
-        """What the page may drive."""
-        return Drive(robot=ROBOT_NAME, top=self._top(), sets=self._sets)
+    def controls(self) -> Controls:
+        """What the page may do with the robot."""
+        return Controls(inbox=self._inbox, drive=Drive(robot=ROBOT_NAME, top=self._top(), sets=self._sets))
 
     def cycle(self, time: float) -> Iterator[Event]:
         """One control cycle."""
@@ -155,3 +156,65 @@ class Driver:
         """Top speeds ahead, to the side [m/s] and turning [rad/s]."""
         ahead, left, turn = self._walker.walk.top_speed()[0].tolist()
         return ahead, left, turn
+
+
+class Handling:
+    """Holds the joints of one robot where a page has put them."""
+
+    def __init__(self, worlds: Worlds, inbox: Inbox) -> None:
+        self._worlds, self._inbox = worlds, inbox
+        self._robot = worlds.robots[0]
+        table = self._robot.table
+        self._wanted = self._robot.start.copy()
+        drives = np.array(table.drives, dtype=str)
+        self._rates, self._torques = drives == "velocity", drives == "torque"
+        self._pushed_until = 0.0
+
+    def controls(self, overlaps: tuple[str, ...] = ()) -> Controls:
+        """What the page may do with the robot; it also names shapes that overlap at rest."""
+        table, scene = self._robot.table, self._worlds.scene
+        weight = float(scene.model.body_subtreemass[table.body] * np.linalg.norm(scene.model.opt.gravity))
+        limits = table.limits[table.motor_joints]
+        bench = Bench(
+            robot=table.name,
+            joints={
+                name: (float(low), float(high))
+                for name, (low, high), drive in zip(table.motors, limits, table.drives, strict=True)
+                if drive != "torque"
+            },
+            poses=tuple(dict.fromkeys(("ready", "zero", *table.settings.poses))),
+            force=weight if table.root >= 0 else 0.0,
+            overlaps=overlaps,
+        )
+        return Controls(inbox=self._inbox, bench=bench)
+
+    def cycle(self, time: float) -> Iterator[Event]:
+        """One control cycle."""
+        for order in self._inbox.take():
+            yield from self._obey(order, time)
+        if self._pushed_until and time >= self._pushed_until:
+            self._robot.push((0.0, 0.0, 0.0))
+            self._pushed_until = 0.0
+        angles = self._robot.angles[0, self._robot.table.motor_joints]
+        # A velocity drive gets a speed towards the angle on its slider; a position drive gets the angle itself.
+        command = np.where(self._rates, _ANGLE_GAIN * (self._wanted - angles), self._wanted)
+        self._robot.command = np.where(self._torques, self._robot.command, command)
+
+    def _obey(self, order: Order, time: float) -> Iterator[Event]:
+        table = self._robot.table
+        if order.order == "joint" and order.thing in table.motors:
+            index = table.motors.index(order.thing)
+            low, high = table.limits[table.motor_joints[index]]
+            self._wanted[index] = min(max(order.numbers[0], low), high)
+        elif order.order == "pose" and order.thing in ("zero", "ready", *table.settings.poses):
+            self._wanted = pose_angles(table.settings, table, order.thing)[table.motor_joints]
+            yield "pose", {"robot": table.name, "text": f"pose {order.thing}"}
+        elif order.order == "push" and table.root >= 0:
+            self._robot.push(order.numbers)
+            self._pushed_until = time + PUSH_TIME
+            newtons = float(np.linalg.norm(order.numbers))
+            yield "push", {"robot": table.name, "text": f"pushed with {newtons:.0f} N for {PUSH_TIME:g} s"}
+        elif order.order == "restart":
+            self._worlds.reset()
+            self._wanted = self._robot.start.copy()
+            yield "restart", {"robot": table.name, "text": "put back to the start"}

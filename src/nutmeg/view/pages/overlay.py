@@ -1,8 +1,8 @@
 """What lies over the picture of a page: score board, list of events, time bar; and what a user does there.
 
-    furniture = Furniture(client, heard)                    # heard(what, value): see `Furniture`
-    furniture.list_events([shown_event(event, ...), ...])
-    furniture.show({"t": 12.5, ...})                        # a few times a second
+    overlay = Overlay(client, heard)                    # heard(what, value): see `Overlay`
+    overlay.list_events([shown_event(event, ...), ...])
+    overlay.show({"t": 12.5, ...})                        # a few times a second
     table = match_table(story, start, end)                  # for a replay without a server: the same board and list
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
@@ -29,17 +29,15 @@ from nutmeg.view.match_story import EVENT_SIGNS, HALF_NAMES, TEAM_COLOURS, clock
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import viser
+
     from nutmeg.view.match_story import MatchStory
 
-_CAPTION_TIME = 4.0
-"""An event is shown under the picture for this time, seconds."""
-ROWS_PER_READ = 20000
-"""Rows of the state of the game that are read at once."""
-MESSAGE_PREFIX = "nutmeg-page "
-"""The beginning of the text in the hidden field."""
+_CAPTION_TIME = 4.0  # an event is shown under the picture for this time, seconds
+ROWS_PER_READ = 20000  # rows of the state of the game that are read at once
+MESSAGE_PREFIX = "nutmeg-page "  # the beginning of the text in the hidden field
 MAX_MESSAGE_LENGTH = 4000
-MAX_LISTED_EVENTS = 1000
-"""Of more events only the last ones are listed: browsers become slow."""
+MAX_LISTED_EVENTS = 1000  # of more events only the last ones are listed: browsers become slow
 _EVENT_GROUPS = {
     "goal": "goals",
     "no_goal": "goals",
@@ -53,11 +51,10 @@ _EVENT_GROUPS = {
 """The filter to which each kind of event of a match belongs."""
 _EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
 """A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
-_EVENT_LEAD = 2.0
-"""The same for all other events."""
+_EVENT_LEAD = 2.0  # the same for all other events
 
 
-class Furniture:
+class Overlay:
     """The state of the script in one browser, and the messages that come from it.
 
     Args:
@@ -67,7 +64,7 @@ class Furniture:
             (whether the browser has a dark theme), `toggle`, `live` and `loop`.
     """
 
-    def __init__(self, client: Any, heard: Callable[[str, Any], None]) -> None:  # noqa: ANN401
+    def __init__(self, client: viser.ClientHandle, heard: Callable[[str, Any], None]) -> None:
         self._heard = heard
         self._page = self._read = 0
         self.note = ""
@@ -92,7 +89,7 @@ class Furniture:
         """Renew the list of events (see `shown_event`)."""
         self._events.content = _element("data-nutmeg-events", events[-MAX_LISTED_EVENTS:])
 
-    async def _hear(self, event: Any) -> None:  # noqa: ANN401
+    async def _hear(self, event: viser.GuiEvent) -> None:
         """A message came; in the server's own loop, so that messages keep their order."""
         try:
             page, did = read_message(str(event.target.value))
@@ -136,14 +133,9 @@ def seconds_of(text: str) -> float:
 
 
 def shown_event(number: int, event: Mapping[str, Any], *, t: float, clock: str, text: str) -> dict[str, Any]:
-    """An event as the script lists it.
+    """An event as the script lists it, with a number that never changes.
 
-    Args:
-        number: its own number, which never changes.
-        event: the event.
-        t: its time since the start of the recording, seconds.
-        clock: what the page's clock shows then.
-        text: the event in words.
+    It happens `t` seconds after the start of the recording, when the page's clock shows `clock`.
     """
     kind = str(event["kind"])
     group = _EVENT_GROUPS.get(kind, kind)
@@ -190,11 +182,7 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
 
 def match_table(story: MatchStory, start: float, end: float) -> dict[str, Any]:
     """What the script of a replay without a server has to know of a match from `start` to `end` [s]."""
-    return {
-        **_teams(story),
-        "states": _states(story, start, end),
-        "events": match_events(story, start, end),
-    }
+    return {**_teams(story), "states": _states(story, start, end), "events": match_events(story, start, end)}
 
 
 def _teams(story: MatchStory) -> dict[str, Any]:

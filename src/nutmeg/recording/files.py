@@ -1,4 +1,14 @@
-"""Where the files of a recording lie: in a folder, or packed in one file.
+"""The files of a recording: chunks of rows, and where all files lie, in a folder or packed in one file.
+
+A chunk is some thousand rows sealed as one Parquet file: one column per component, float32 where the channel has a
+resolution, else float64. Each byte of the numbers is stored apart from the others (BYTE_STREAM_SPLIT) and compressed
+with zstd: of plain, dictionary and split columns this was the smallest on made-up signals of walking robots (25, 31 and
+19 MB for ten minutes of eight at 50 Hz, in chunks of 5000 rows), and the fastest. Pages carry checksums, so a flipped
+bit is noticed. The file's metadata has the key `units`: a JSON object with the SI unit of each column that has one.
+
+    data = encode(layout, rows)                 # rows: (n, 1 + width) float64, time first
+    times = decode_times(data, layout.columns)  # (n,)
+    angles = decode(data, [channel])            # {"nao1.angles": (n, labels)}
 
 The packed form is a zip without compression (Parquet is compressed already), its entries in the order in
 which a truncated copy is most useful. Without its directory, which is at the end, the entries are found by
@@ -11,17 +21,134 @@ walking their headers (APPNOTE.TXT of PKWARE, 4.3.7: local file header).
 
 from __future__ import annotations
 
+import json
+import re
 import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import draft
-from nutmeg.recording import chunks
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, is_mesh_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from numpy.typing import NDArray
+
+    from nutmeg.base.arrays import Floats
+    from nutmeg.recording.channels import Channel, Layout
+
+TIME = "time"
+_SERIES = re.compile(r"series-(\d{5,})\.parquet")
+_TAIL = re.compile(r"tail-(\d{5,})\.f64")
+
+
+def load_parquet() -> None:
+    """Loads the library that writes chunks, for those who cannot wait for it later; it occupies 30 MB."""
+    import pyarrow.parquet  # noqa: F401 (to have it loaded)
+
+
+def decoding_errors() -> tuple[type[Exception], ...]:
+    """Errors that decoding a damaged chunk may raise."""
+    import pyarrow as pa
+
+    return (pa.ArrowException, OSError, KeyError, ValueError)
+
+
+def series_name(index: int) -> str:
+    """The file of sealed chunk `index`."""
+    return f"series-{index:05d}.parquet"
+
+
+def tail_name(index: int) -> str:
+    """The file of the rows that will become chunk `index`; to be ignored once that exists."""
+    return f"tail-{index:05d}.f64"
+
+
+def series_indices(names: Iterable[str]) -> list[int]:
+    """Which chunks are among the file names, in order."""
+    return sorted(int(found[1]) for name in names if (found := _SERIES.fullmatch(name)))
+
+
+def is_chunk_name(name: str) -> bool:
+    """Whether a file of this name holds rows."""
+    return bool(_SERIES.fullmatch(name) or _TAIL.fullmatch(name))
+
+
+def encode(layout: Layout, rows: Floats) -> pa.Buffer:
+    """Rows `(n, 1 + width)`, time first and rounded already, as the bytes of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = [TIME, *layout.columns]
+    arrays = _columns(rows[:, :1], np.float64)
+    for channel in layout.channels:
+        kind = np.float32 if channel.resolution else np.float64
+        arrays += _columns(rows[:, 1:][:, layout.slices[channel.name]], kind)
+    table = pa.Table.from_arrays(arrays, names=names)
+    units = {TIME: "s", **{column: c.unit for c in layout.channels for column in c.columns if c.unit}}
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        table.schema,
+        compression="zstd",
+        use_dictionary=False,
+        use_byte_stream_split=True,
+        write_statistics=False,
+        write_page_checksum=True,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table, row_group_size=max(len(rows), 1))
+        writer.add_key_value_metadata({"units": json.dumps(units)})
+    return sink.getvalue()
+
+
+def _columns(block: Floats, kind: type[np.floating]) -> list[pa.Array[Any]]:
+    """The columns of `(n, labels)` numbers, all in one piece of memory."""
+    import pyarrow as pa
+
+    columns = np.ascontiguousarray(block.astype(kind).T)
+    return [pa.array(column) for column in columns]
+
+
+def decode_times(data: bytes, columns: Sequence[str]) -> Floats:
+    """The times `(n,)` of a chunk; a ValueError if it has other columns than these."""
+    file = _open(data)
+    if file.schema.names != [TIME, *columns]:
+        raise ValueError("its columns are not those of the manifest")
+    times = file.read(columns=[TIME], use_threads=False).column(0).to_numpy()
+    return np.asarray(times, dtype=np.float64)
+
+
+def decode(data: bytes, channels: Iterable[Channel]) -> dict[str, NDArray[np.floating]]:
+    """The values `(n, labels)` of some channels by name, as stored: float32 or float64."""
+    channels = list(channels)
+    wanted = [column for channel in channels for column in channel.columns]
+    table = _open(data).read(columns=wanted, use_threads=False)
+    found: dict[str, NDArray[np.floating]] = {}
+    for channel in channels:
+        kind = np.float32 if channel.resolution else np.float64
+        values = np.empty((table.num_rows, len(channel.labels)), dtype=kind)
+        for i, column in enumerate(channel.columns):
+            values[:, i] = table.column(column).to_numpy()
+        found[channel.name] = values
+    return found
+
+
+def _open(data: bytes) -> pq.ParquetFile:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")  # signature, 5 short fields, CRC, 2 sizes, 2 lengths
 _PACKED_AT = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
@@ -202,10 +329,10 @@ def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
         raise RecordingError(f"{folder}: is packed already. Copy it.")
     if file.exists() and not (overwrite and file.is_file()):
         raise RecordingError(f"{file}: exists already. Choose another name, or allow to overwrite it.")
-    sealed = chunks.series_indices(store.names())
-    series = [chunks.series_name(index) for index in sealed]
+    sealed = series_indices(store.names())
+    series = [series_name(index) for index in sealed]
     meshes = sorted(filter(is_mesh_name, store.names()))
-    tail = chunks.tail_name(sealed[-1] + 1 if sealed else 0)
+    tail = tail_name(sealed[-1] + 1 if sealed else 0)
     try:
         with draft(file) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
             for name in [MANIFEST, SCENE, *meshes, EVENTS, *series, tail]:
@@ -235,4 +362,4 @@ def remove_recording(path: Path) -> None:
 
 
 def _belongs(name: str) -> bool:
-    return name in (MANIFEST, SCENE, EVENTS) or is_mesh_name(name) or chunks.is_chunk_name(name)
+    return name in (MANIFEST, SCENE, EVENTS) or is_mesh_name(name) or is_chunk_name(name)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.drive import PAD_PREFIX, PadState, body_speed, pad_html, wanted_at
+from nutmeg.view.pages.robot_controls import PAD_PREFIX, PadState, body_speed, pad_html, wanted_at
 
 
 def said(**changes: Any) -> str:

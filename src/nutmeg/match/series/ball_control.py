@@ -1,0 +1,142 @@
+"""How a match goes beyond its goals: possession, progress of the ball, and shots, by the same rules in both worlds.
+
+    controls = new_controls(rules.pitch, count)                # a record for each of M matches
+    observe_matches(chosen, controls, ball, velocity, position, present)       # every `OBSERVED_TIME`, while in play
+    result = controls_result(controls[0])
+    result.possession, result.progress, result.shots           # of the team that began on the left, and of the other
+
+Goals are rare, so that a few games say little about who is stronger. These measures change in every second:
+
+- possession: the share of the time in play in which the player nearest to the ball is of the team;
+- progress: where the ball is on average, from the middle (0) to the opponents' goal line (1);
+- shots: how often the ball rolls so that it would reach the goal if nobody stopped it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nutmeg.base.constants import BEHAVIOURAL_CYCLE
+from nutmeg.base.kernels import unchecked
+from nutmeg.base.records import new_records
+from nutmeg.match.rules.slots import SLOTS
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.records import Records
+    from nutmeg.match.rules.book import Pitch
+    from nutmeg.match.rules.state import Facts
+
+OBSERVED_TIME = BEHAVIOURAL_CYCLE
+"""Time between two observations, the cycle of the behavioural world [s]; physical matches are observed as often."""
+ROLLING_TIME = 0.95
+"""A ball of the league at v m/s rolls about 0.95 s * v before it stops: its damping is 1.06 1/s [s]."""
+MIN_SHOT_SPEED = 0.5
+"""A slower ball is pushed by feet on the goal line, or bounces off somebody: no shot [m/s]."""
+SHOT_PAUSE = 0.5
+"""A ball that rolls towards a goal again within this time is the same shot [s]."""
+
+
+@dataclass
+class BallControl:
+    """What is counted in a match; pairs are those of the team that began on the left, and of the other."""
+
+    end: float
+    """Half the pitch's length [m]."""
+    goal: float
+    """Half the goal's width [m]."""
+    swapped: bool
+    """Whether the teams have changed ends."""
+    time: float
+    """How long the ball has been in play [s]."""
+    progress: float
+    """Integral over time of the share of the way to the goal of the second team [s]."""
+    nearest: tuple[float, float]
+    """How long the nearest player was of each team [s]."""
+    shots: tuple[float, float]
+    """How many shots each team had."""
+    since_shot: tuple[float, float]
+    """Time in play since the ball last rolled towards the goal of each team's opponents [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlResult:
+    """What came of a match, for the team that began on the left, and for the other."""
+
+    possession: tuple[float, float] = (0.0, 0.0)
+    progress: tuple[float, float] = (0.0, 0.0)
+    shots: tuple[int, int] = (0, 0)
+
+    def by_team(self) -> list[tuple[float, float, float]]:
+        """The three numbers of the first team, and of the second."""
+        return list(zip(self.possession, self.progress, self.shots, strict=True))
+
+
+def new_controls(pitch: Pitch, count: int) -> Records[BallControl]:
+    """Records for `count` matches that have not begun."""
+    controls = new_records(BallControl, count)
+    controls["end"], controls["goal"], controls["since_shot"] = pitch.length / 2, pitch.goal_width / 2, SHOT_PAUSE
+    return controls
+
+
+@unchecked
+def observe_matches(
+    chosen: Ints, controls: Records[BallControl], ball: Floats, velocity: Floats, position: Floats, present: Bools
+) -> None:
+    """Counts `OBSERVED_TIME` in which the ball was in play.
+
+    Args:
+        chosen: which matches, (K,).
+        controls: (M,).
+        ball: where the balls are, (M, 2) or more columns [m].
+        velocity: likewise [m/s].
+        position: where the players are, (M, 22, 2) or more columns [m].
+        present: who plays, (M, 22).
+    """
+    for m in chosen:
+        one = controls[m]
+        x, y, vx, vy = ball[m, 0], ball[m, 1], velocity[m, 0], velocity[m, 1]
+        one.time += OBSERVED_TIME
+        one.progress += OBSERVED_TIME * (-x if one.swapped else x) / one.end
+        nearest, least = -1, np.inf
+        for slot in range(SLOTS):
+            if present[m, slot]:
+                away = (position[m, slot, 0] - x) ** 2 + (position[m, slot, 1] - y) ** 2
+                if away < least:
+                    nearest, least = slot, away
+        if nearest >= 0:
+            side = nearest // (SLOTS // 2)
+            one.nearest[1 - side if one.swapped else side] += OBSERVED_TIME
+        for side in range(2):
+            team = 1 - side if one.swapped else side
+            ahead = vx if side == 0 else -vx
+            left = one.end - x if side == 0 else one.end + x
+            one.since_shot[team] += OBSERVED_TIME
+            # The ball reaches the goal line, and does so between the posts.
+            if (
+                ahead >= MIN_SHOT_SPEED
+                and 0.0 <= left <= ahead * ROLLING_TIME
+                and abs(y + vy * left / ahead) < one.goal
+            ):
+                if one.since_shot[team] > SHOT_PAUSE:
+                    one.shots[team] += 1.0
+                one.since_shot[team] = 0.0
+
+
+def observe_match(controls: Records[BallControl], facts: Facts) -> None:
+    """The same for one match, from what its referee knows."""
+    position, present = facts.position.reshape(1, SLOTS, -1), facts.present.reshape(1, SLOTS)
+    observe_matches(np.zeros(1, np.intp), controls, facts.ball[None], facts.ball_velocity[None], position, present)
+
+
+def controls_result(control: BallControl) -> ControlResult:
+    """What came of a match; all zero if the ball was never in play."""
+    if control.time <= 0.0:
+        return ControlResult()
+    first, second = (float(one / control.time) for one in control.nearest)
+    progress = float(control.progress / control.time)
+    shots = int(control.shots[0]), int(control.shots[1])
+    return ControlResult(possession=(first, second), progress=(progress, -progress), shots=shots)
