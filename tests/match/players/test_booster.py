@@ -115,7 +115,7 @@ def test_who_falls_holds_its_pose_and_begins_to_walk_anew_when_it_is_put_up() ->
 
 def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it() -> None:
     setup = walking_setup(BoosterSetup(players=1))
-    assert setup.speeds == (1.2, 0.84, 0.72, 1.5)
+    assert setup.speeds == pytest.approx((0.96, 0.672, 0.576, 1.2))  # 0.8 of what its policy was trained for
     player = BoosterPlayer("reds", 1, setup)
     with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
         loop = GameLoop(game, {("reds", 1): player})

@@ -149,6 +149,13 @@ def can_kick(player: PlayerContext) -> bool:
 
 
 @inlined
+def first_touch_counts(player: PlayerContext) -> bool:
+    """Whether a foot that brushes the ball puts it into play; a goal kick is over only when it leaves the area."""
+    found: bool = player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
+    return found
+
+
+@inlined
 def goal_direction(player: PlayerContext) -> float:
     """From the ball to the opponents' goal, or to the place before it if the ball lies beside it."""
     ground, x, y = player.ground, player.belief.ball_x, player.belief.ball_y
@@ -360,7 +367,7 @@ BEGUN_KICK_CREDIT = 0.6
 """A kick that is being prepared is given up only if so much time is missing."""
 SHOT_CREDIT = 1.2
 """And a shot at the goal, which brings so much and costs little if it fails, only if so much more is."""
-RESTART_PATIENCE = 10.0
+RESTART_PATIENCE = 9.0
 """After so long a restart is taken by walking into the ball; after 15 s it would be lost."""
 EXACT_ANGLE = 0.12
 """A kick may always go so far from the aim."""
@@ -468,7 +475,7 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
     # How far the walk still comes until it has stopped.
     way = math.copysign(body.stop_linear + body.stop_quadratic * abs(memory.ahead), memory.ahead) * abs(memory.ahead)
-    nearer = kick.nearer - (0.0 if game.phase == Phase.PLAY else RESTART_FARTHER)
+    nearer = kick.nearer - (RESTART_FARTHER if first_touch_counts(player) else 0.0)
     off_ahead = ahead - way - kick.place[0] + nearer
     off_left = left - body.stop_aside * memory.left - memory.foot * kick.place[1]
     placed = abs(off_ahead) < kick.slack[0] and abs(off_left) < kick.slack[1]
@@ -478,7 +485,7 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.stopped_at, memory.strength = game.time, strength
         return hold(player)
     turn = clip(TURN_GAIN * turned, -MAX_KICK_TURN, MAX_KICK_TURN)
-    if game.phase == Phase.PLAY:
+    if not first_touch_counts(player):
         lined_up = abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4
         back, pace = 0.0 if lined_up else BACK_OFF_DISTANCE, KICK_PACE
     else:  # the last steps to the ball of a restart go straight ahead
@@ -614,7 +621,7 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
     within = traits.still_aligned_angle if memory.dribbling else traits.aligned_angle
-    if game.phase != Phase.PLAY:
+    if first_touch_counts(player):
         within *= RESTART_ALIGNED_SHARE
     elif not aim.kicks:
         within *= _looseness(player)
@@ -660,14 +667,11 @@ def _rolls_out(player: PlayerContext) -> bool:
 
 @inlined
 def slow_distance(player: PlayerContext) -> float:
-    """From where on a player slows down on its way to the ball: late if the ball is in play.
-
-    To the ball of a restart it goes as if it could not stop in time: a touch would take it.
-    """
+    """From where on a player slows down on its way to the ball: late if the ball is in play."""
     traits = player.traits
     if player.game.phase == Phase.PLAY:
         return traits.slow_at_ball
-    return max(traits.slow_distance, 2.0 * stopping_distance(player))
+    return max(traits.slow_distance, stopping_distance(player) if first_touch_counts(player) else 0.0)
 
 
 @inlined
@@ -688,8 +692,7 @@ def approach(player: PlayerContext, aim: float) -> None:
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
     around = abs(wrap_angle(aim - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
-    near = player.game.phase == Phase.PLAY and not around
-    behind = traits.behind_ball_distance if near else traits.circling_distance
+    behind = traits.behind_ball_distance if not around and not first_touch_counts(player) else traits.circling_distance
     manner = Manner(
         rest=False,
         face_within=0.3,
@@ -718,7 +721,7 @@ def circle(player: PlayerContext, here: float, missing: float) -> None:
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
     # A foot that brushes the ball of a restart has taken it: the way around that goes outside of all steps.
-    nearly = abs(missing) < 2 * traits.aligned_angle and player.game.phase == Phase.PLAY
+    nearly = abs(missing) < 2 * traits.aligned_angle and not first_touch_counts(player)
     radius = traits.behind_ball_distance if nearly else traits.circling_distance
     manner = Manner(
         rest=False,
