@@ -6,7 +6,8 @@
 A robot lies in one of four ways: toppled from standing, or dropped flat with its limbs straight, anyhow, or as in the
 pose `ready`. The cost of a try is the time until the robot stands for good; a try in which it does not stand costs
 more, and the more the lower its head is, so that a search knows which way is better. Frames are played alone, without
-the network that may correct them: `scripts/measure_motions.py` measures get-ups as players have them.
+the network that may correct them: `scripts/measure_motions.py` measures get-ups as players have them. A Booster T1 does
+not stand by itself: at the end of its motion the policy of its walk takes over.
 """
 
 import functools
@@ -24,6 +25,8 @@ from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import SETTLE_SECONDS, GetUp, KeyframeMotion, shipped_get_up, write_motion
+from nutmeg.motion.policy import PolicyWalker
+from nutmeg.motion.walk.files import read_walk
 from nutmeg.search.evaluation import InThisThread
 from nutmeg.search.run import minimise
 from nutmeg.search.searchers import CmaEs, CmaEsSettings
@@ -37,10 +40,11 @@ JOINT_NOISE, ANYHOW_NOISE, TILT_NOISE = 0.08, 0.5, 0.15  # standard deviations [
 STOP_MARGIN = (
     0.01  # a drive of the league's robot hears no command while its joint is at a stop, so none begins there [rad]
 )
-DROP_HEIGHT = 0.22  # nothing that sticks out of a flat robot reaches the ground there [m]
+DROP_SHARE = 0.57  # nothing that sticks out of a flat robot reaches the ground at this share of its height
 REST_SECONDS = 0.8  # to fall and come to rest before a try begins
 STANDING_SECONDS = 1.0  # how long a robot must have stood at the end of a try
 UPRIGHT_COSINE, HEIGHT_SHARE = 0.95, 0.9  # a robot stands this upright, with this share of its standing height
+WALKS = {"t1": "policy-t1"}  # the policies that take over at the end of a get-up
 FAILED_SECONDS = 3.0  # what a failed try costs, on top of the whole time and of how low the robot ended
 
 
@@ -78,7 +82,7 @@ def lay_down(worlds: Worlds, side: Lying, ways: Sequence[int], generators: Seque
     half, direction = np.where(toppled, 0.35, np.pi / 4)[:, None], HEADS[side] + TILT_NOISE * drawn[:, 0]
     axis = np.stack([-np.sin(direction), np.cos(direction)], axis=1)
     pose[:, 3:7] = np.concatenate([np.cos(half), axis * np.sin(half), 0 * half], axis=1)
-    pose[:, 2] = np.where(toppled, pose[:, 2] * 0.95, DROP_HEIGHT)
+    pose[:, 2] = pose[:, 2] * np.where(toppled, 0.95, DROP_SHARE)
     velocity = np.zeros((worlds.count, 6))
     velocity[:, 3:5] = axis * np.where(toppled, 1.5, 0.0)[:, None]
     set_start_state(worlds, ROBOT, StartState(angles=angles, pose=pose, velocity=velocity))
@@ -96,9 +100,18 @@ def try_get_ups(worlds: Worlds, motions: Sequence[KeyframeMotion], side: Lying, 
     get_up.begin(np.arange(worlds.count), side)
     height = float(worlds.scene.start[view.table.root + 2])
     since, lowest, ended = np.full(worlds.count, np.nan), np.full(worlds.count, 2.0), np.zeros(worlds.count)
+    walk = read_walk(WALKS[motions[0].robot]).policy if motions[0].robot in WALKS else None
+    walker = None if walk is None else PolicyWalker(worlds, ROBOT, walk, period=CYCLE)
     for cycle in range(round(limit / CYCLE)):
+        before = get_up.active.copy()
         get_up.sample(cycle * CYCLE)
-        targets.follow(get_up.targets)
+        if walker is None:
+            targets.follow(get_up.targets)
+        else:
+            if (over := before & ~get_up.active).any():
+                walker.reset(np.flatnonzero(over))
+            walker.sample(cycle * CYCLE)
+            targets.follow(get_up.targets, get_up.active)
         worlds.advance(CYCLE)
         upright, high = view.uprightness(), view.pose[:, 2] / height
         stands = (upright > UPRIGHT_COSINE) & (high > HEIGHT_SHARE)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 SEED, CYCLES = 20_261_116, 500
+BEHIND = 8.0  # straight ways begin so far behind the middle of the floor, which ends 10 m from there [m]
 DIRECTIONS = ("ahead", "back", "aside", "turn")
 
 
@@ -63,8 +64,11 @@ def walked(scene: Scene, walk: WalkParameters, direction: str, trials: int, thre
     generators = [np.random.default_rng([SEED, DIRECTIONS.index(direction), n]) for n in range(trials)]
     worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
     robot, judge = worlds.robots[0], FallJudge(worlds)
-    start, fell, turned = robot.pose[:, :2].copy(), np.zeros(trials, dtype=bool), np.zeros(trials)
     before = began = yaw_of(robot.pose)
+    heading = began + math.atan2(wish[1], wish[0])
+    if direction != "turn":
+        robot.pose[:, :2] -= BEHIND * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+    start, fell, turned = robot.pose[:, :2].copy(), np.zeros(trials, dtype=bool), np.zeros(trials)
     walker.wanted[:] = wish
     for _ in range(CYCLES):
         walker.sample(0.0)
@@ -73,7 +77,7 @@ def walked(scene: Scene, walk: WalkParameters, direction: str, trials: int, thre
         now = yaw_of(robot.pose)
         turned, before = turned + np.angle(np.exp(1j * (now - before))), now
     # Straight ways count as far as they lead where they were to: a robot that goes elsewhere is not fast.
-    apart, heading = robot.pose[:, :2] - start, began + math.atan2(wish[1], wish[0])
+    apart = robot.pose[:, :2] - start
     way = turned if direction == "turn" else apart[:, 0] * np.cos(heading) + apart[:, 1] * np.sin(heading)
     return Walked(way / (CYCLES * CONTROL_CYCLE), turned, fell)
 

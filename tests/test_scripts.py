@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+def load_script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def compare_rules(settings: Path) -> subprocess.CompletedProcess[str]:
@@ -46,3 +61,36 @@ def test_compare_rules_without_a_file_says_what_it_needs(tmp_path: Path) -> None
     missing = compare_rules(tmp_path / "naosoccersim.rb")
     assert missing.returncode == 2
     assert "there is no file" in missing.stderr
+
+
+def test_a_fall_and_a_shot_are_counted_from_the_frames_of_a_monitor_port() -> None:
+    league_games = load_script("league_games")
+    upright, lying = "1 0 0 0 0 1 0 0 0 0 1 0 3 2 0.4 1", "1 0 0 0 0 0 1 0 0 -1 0 0 3 2 0.1 1"
+    robot = "(nd StaticMesh (load models/naobody0.obj) (sSc 1 1 1)(resetMaterials matNum7 matRight naowhite))"
+    whole = (
+        "((play_modes BeforeKickOff PlayOn)(time 0)(half 1)(score_left 0)(score_right 0)(play_mode 1))(RSG 0 1)"
+        f"((nd TRF (SLT 1 0 0 0 0 1 0 0 0 0 1 0 8 0 0.04 1)(nd StaticMesh (load models/soccerball.obj)))"
+        f"(nd TRF (SLT {upright})(nd TRF (SLT {upright}) {robot})))"
+    )
+    frames = [whole]
+    for k in range(1, 12):  # the ball rolls towards the goal at +x, with 2.5 m/s, and the robot lies
+        ball = f"(SLT 1 0 0 0 0 1 0 0 0 0 1 0 {8 + 0.1 * k} 0 0.04 1)"
+        foul = "(foul 1 6 2 7)" if k in (3, 4) else ""
+        frames.append(f"((time {0.04 * k:g}){foul})(RDS 0 1)((nd {ball}(nd))(nd (SLT {lying})(nd (nd))))")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        monitor, tally = league_games.Monitor(listener.getsockname()[1]), league_games.Tally()
+        server = listener.accept()[0]
+        server.sendall(b"".join(struct.pack(">I", len(frame)) + frame.encode() for frame in frames))
+        for _ in frames:
+            monitor.read()
+            tally.note(monitor)
+        server.close()
+        with pytest.raises(ConnectionError):
+            monitor.read()
+        monitor.close()
+    found = league_games.report(tally, monitor)
+    assert monitor.count("right") == 1
+    assert found["falls_of"] == {"left": {}, "right": {7: [0.32]}}
+    assert found["shots"] == {"left": 1, "right": 0}
+    assert found["fouls"] == {"charging right": 1}
+    assert found["ball"]["mean_x"] > 8.0

@@ -106,6 +106,7 @@ def test_trials_to_be_as_good_count_until_the_control_is_reached() -> None:
 @pytest.mark.slow
 def test_a_trot_is_learned_on_the_posterior_and_measured_on_the_hidden_body(tmp_path: Path) -> None:
     settings = posterior.Settings(population=4, generations=1, bodies=1, judged_bodies=1, evaluations=20)
-    found = posterior.learn_way(tmp_path, settings, "posterior", 0)
+    found = posterior.learn_body(tmp_path, settings, 0)
     assert set(found["hidden_values"]) == set(posterior.SEARCHED) == set(found["estimate"])
-    assert found["hidden_before"] > 0.5
+    assert set(found["ways"]) == set(posterior.WAYS)
+    assert all(way["hidden_before"] > 0.5 for way in found["ways"].values())

@@ -16,6 +16,7 @@ from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
 from nutmeg.learning.courses import read_course
 from nutmeg.motion.walk.files import read_walk
+from nutmeg.motion.walk.settings import PAPER_PARAMETERS, PendulumWalkSettings
 
 SHORT_COURSE = """
 name = "short"
@@ -112,3 +113,19 @@ def test_weights_that_change_are_said_to_help_only_where_runs_differ_clearly() -
 def test_a_folder_without_learning_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"static-rewards-1\.toml"):
         walk_learning.run(tmp_path, walk_learning.Settings(walks=tmp_path))
+
+
+def test_runs_that_ship_can_be_measured_again() -> None:
+    folder = Path(walk_learning.__file__).parents[1] / "data" / "walk_learning"
+    walks = walk_learning.learned_walks(folder)
+    assert set(walks) == {"StaticRewards", "DynamicRewards", "SprintAlone"}
+    assert all(list(runs) == [1, 2, 3, 4] for runs in walks.values())
+    start = read_walk("initial").walk
+    changed = {name for runs in walks.values() for one in runs.values() for name in _differences(one.walk, start)}
+    assert changed == set(PAPER_PARAMETERS), "nothing but the fourteen starred parameters was searched"
+    history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
+    assert {len(one["best"]) for one in history.values()} == {21}
+
+
+def _differences(one: PendulumWalkSettings, other: PendulumWalkSettings) -> list[str]:
+    return [name for name, value in dataclasses.asdict(one).items() if value != getattr(other, name)]

@@ -13,6 +13,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.rules.book import Foul, Rules, load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.rules.slots import slot_of
 from nutmeg.match.worlds.physical.percept import JOINTS, Action, Percept
 from nutmeg.recording import Recording
 
@@ -215,6 +216,13 @@ def test_who_cannot_join_is_told_why() -> None:
         game.enter(REDS, 12)
     with pytest.raises(UsageError, match="robot type 7 is not known"):
         game.enter(REDS, 2, 7)
+
+
+def test_a_small_team_may_have_any_numbers_as_on_the_leagues_server() -> None:
+    game = Game(RULES.with_match(players=2), seed=1, seats=2)
+    assert [game.enter(REDS, number) for number in (3, 9)] == [slot_of(Side.LEFT, 3), slot_of(Side.LEFT, 9)]
+    with pytest.raises(UsageError, match="the left team has its 2 players already"):
+        game.enter(REDS, 10)
 
 
 @pytest.mark.parametrize(

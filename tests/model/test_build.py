@@ -42,10 +42,7 @@ def robot(**changes: object) -> RobotSettings:
             ),
         ),
         shape=(Shape(body="Larm", type="box", size=(0.2, 0.1, 0.05), pos=(0.1, 0, 0), role="both"),),
-        parameters={
-            "reach": Parameter(value=0.2, low=0.1, high=0.3),
-            "open": Parameter(value=1.5, low=1, high=2),
-        },
+        parameters={"reach": Parameter(value=0.2, low=0.1, high=0.3), "open": Parameter(value=1.5, low=1, high=2)},
         types={"long": {"reach": 0.25}},
     )
     return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]

@@ -13,11 +13,7 @@ from nutmeg.model.geometry import evaluate, evaluate_all
 
 NAMES = {"femur": 0.08, "tibia": -1.5, "_x1": 3.0}
 
-atoms = st.one_of(
-    st.floats(0.001, 1000).map(repr),
-    st.integers(0, 50).map(str),
-    st.sampled_from(sorted(NAMES)),
-)
+atoms = st.one_of(st.floats(0.001, 1000).map(repr), st.integers(0, 50).map(str), st.sampled_from(sorted(NAMES)))
 expressions = st.recursive(
     atoms,
     lambda inner: st.one_of(

@@ -25,12 +25,7 @@ BODY = IdentifiedBody(
     source='nutmeg identify "nao.toml" --seed 3',
     parameters={
         "gain": IdentifiedParameter(
-            value=1.25,
-            low=0.5,
-            high=2.0,
-            sets=("servo.leg*.p", "servo.pitch150.p"),
-            relative=True,
-            interval=(1.2, 1.3),
+            value=1.25, low=0.5, high=2.0, sets=("servo.leg*.p", "servo.pitch150.p"), relative=True, interval=(1.2, 1.3)
         ),
         "lag": IdentifiedParameter(value=0.008, unit="s", sets=("delay",), identifiable=False),
         "torso": IdentifiedParameter(value=1.2, unit="kg", sets=("mass.torso",)),

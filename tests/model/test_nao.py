@@ -126,8 +126,7 @@ def right_of(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "bodies", "joints", "motors"),
-    [("nao-v3", 23, 22, 22), ("nao-v4", 27, 26, 25), ("nao-v6", 25, 24, 23)],
+    ("name", "bodies", "joints", "motors"), [("nao-v3", 23, 22, 22), ("nao-v4", 27, 26, 25), ("nao-v6", 25, 24, 23)]
 )
 def test_each_nao_has_its_bodies_joints_and_motors(name: str, bodies: int, joints: int, motors: int) -> None:
     model, _ = compiled(name)

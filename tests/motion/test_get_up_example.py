@@ -42,8 +42,7 @@ def test_the_leagues_robot_gets_up_from_most_ways_to_lie(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "side", "least"),
-    [("nao-spark", "front", 11), ("nao-v6", "front", 16), ("nao-v6", "back", 14)],
+    ("robot", "side", "least"), [("nao-spark", "front", 11), ("nao-v6", "front", 16), ("nao-v6", "back", 14)]
 )
 def test_most_of_twenty_noisy_ways_to_lie_are_got_up_from(example: Any, robot: str, side: Side, least: int) -> None:
     results = example.measure_get_up(shipped_get_up(robot, side), trials=20, seed=101)

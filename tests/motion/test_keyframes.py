@@ -108,7 +108,11 @@ def motion(*frames: Keyframe, robot: str = "nao-spark") -> KeyframeMotion:
 
 @pytest.mark.parametrize(
     ("robot", "kind"),
-    [("nao-spark", ""), ("nao-spark", "type1"), ("nao-spark", "type3"), ("nao-v6", ""), ("nao-v6", "servo")],
+    [
+        *(("nao-spark", kind) for kind in ("", "type1", "type3")),
+        *(("nao-v6", kind) for kind in ("", "servo")),
+        ("t1", ""),
+    ],
 )
 def test_shipped_get_ups_are_within_the_joints_limits_and_survive_a_round_trip(
     robot: str, kind: str, tmp_path: Path

@@ -166,9 +166,12 @@ def test_wishes_that_are_no_numbers_and_other_robots_are_refused() -> None:
         walk.for_robot("nao-v6")
 
 
-@pytest.mark.parametrize("kind", ["type0", "type4"])
-def test_the_mirror_of_the_league_s_robot_is_found_from_its_model_alone(kind: str) -> None:
-    scene = ground(kind)
+@pytest.mark.parametrize(
+    ("robot", "kind"), [("nao-spark", "type0"), ("nao-spark", "type4"), ("nao-v6", ""), ("t1", ""), ("k1", "")]
+)
+def test_the_mirror_by_the_names_of_joints_is_that_found_from_the_model_alone(robot: str, kind: str) -> None:
+    placement = Placement(robot=robot, name="walker", type=kind)
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
     table = scene.robots[0]
     named, found = Mirror.of(scene, table), mirror_of(scene, table)
     assert found is not None

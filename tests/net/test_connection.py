@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -102,10 +103,13 @@ def test_a_client_that_does_too_much_is_disconnected_once_with_the_reason(
     assert [report.kind for report in owner.reports] == ["left"]
 
 
-def test_a_client_that_goes_is_dismissed(owner: Owner, client: socket.socket) -> None:
+@pytest.mark.parametrize(("politely", "reason"), [(True, "it disconnected"), (False, "the connection broke")])
+def test_a_client_that_goes_is_dismissed(owner: Owner, client: socket.socket, politely: bool, reason: str) -> None:
+    if not politely:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.close()
     owner.serve_until(lambda: bool(owner.dismissed))
-    assert owner.dismissed == ["it disconnected"]
+    assert [(text or "").startswith(reason) for text in owner.dismissed] == [True], owner.dismissed
 
 
 def test_what_a_client_does_not_read_waits_whole_or_is_left_out(owner: Owner, client: socket.socket) -> None:

@@ -15,19 +15,8 @@ from nutmeg.match.rules.book import Foul, Rules, load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.state import Held, MatchState, new_match
 from nutmeg.model.scene import Placement
-from nutmeg.net.game_controller import (
-    FINISHED,
-    INITIAL,
-    PENALTY_SHOOT,
-    PLAYING,
-    READY,
-    SET,
-    VERSIONS,
-    ControllerSettings,
-    GameController,
-    control_message,
-    read_status,
-)
+from nutmeg.net import game_controller
+from nutmeg.net.game_controller import VERSIONS, ControllerSettings, GameController
 from nutmeg.net.host.robot_host import HostSettings, RobotHost
 from nutmeg.net.host.robot_match import RobotMatch, side_places, split_teams
 
@@ -58,7 +47,7 @@ def spl(**match: Any) -> Rules:
 
 def message_of(state: MatchState, rules: Rules | None = None, version: Any = 18, **more: Any) -> Any:
     settings = ControllerSettings(version=version, numbers=(5, 24))
-    data = control_message(state, rules or spl(), FIVE, settings, **more)
+    data = game_controller.control_message(state, rules or spl(), FIVE, settings, **more)
     return np.frombuffer(data, VERSIONS[version].layout)[0]
 
 
@@ -69,7 +58,7 @@ def test_control_messages_are_the_bytes_of_the_public_definitions(version: Any) 
     state.score = (2, 1)
     state.held = (Held(side=Side.LEFT, index=2, foul=Foul.CHARGING, stamp=185.0, place=(0.0, 3.4)),)
     settings = ControllerSettings(version=version, numbers=(5, 24))
-    found = control_message(state, spl(), FIVE, settings, packet=7, budgets=(1200, 1190))
+    found = game_controller.control_message(state, spl(), FIVE, settings, packet=7, budgets=(1200, 1190))
     assert found.hex() == REFERENCE[version]
 
 
@@ -101,21 +90,21 @@ def test_a_match_goes_through_the_leagues_states() -> None:
         message = message_of(state, rules)
         told.append((int(message["state"]), int(message["kicking_team"]), int(message["secondary_time"])))
     assert told == [
-        (READY, 5, 15),
-        (SET, 5, 4),
-        (PLAYING, 5, 29),
-        (PLAYING, 255, 0),
-        (READY, 24, 13),
-        (FINISHED, 255, 0),
+        (game_controller.READY, 5, 15),
+        (game_controller.SET, 5, 4),
+        (game_controller.PLAYING, 5, 29),
+        (game_controller.PLAYING, 255, 0),
+        (game_controller.READY, 24, 13),
+        (game_controller.FINISHED, 255, 0),
     ]
-    assert message_of(new_match(), rules.with_match(automatic_kick_off=False))["state"] == INITIAL
+    assert message_of(new_match(), rules.with_match(automatic_kick_off=False))["state"] == game_controller.INITIAL
     shooting = new_match()
     shooting.half, shooting.mode = 5, PlayMode.PLAY_ON
-    assert message_of(shooting)["phase"] == PENALTY_SHOOT
+    assert message_of(shooting)["phase"] == game_controller.PENALTY_SHOOT
 
 
 def test_a_status_message_is_read_and_others_are_refused_with_a_reason() -> None:
-    found = read_status(STATUS, 1.5)
+    found = game_controller.read_status(STATUS, 1.5)
     assert not isinstance(found, str)
     key, status = found
     assert key == (24, 3)
@@ -126,7 +115,7 @@ def test_a_status_message_is_read_and_others_are_refused_with_a_reason() -> None
         (STATUS[:5] + b"\0" + STATUS[6:], "of player 0"),
         (STATUS[:8] + b"\xff" * 24, "numbers that are none"),
     ):
-        assert reason in str(read_status(data, 0.0))
+        assert reason in str(game_controller.read_status(data, 0.0))
 
 
 @pytest.fixture

@@ -23,17 +23,9 @@ from nutmeg.net.host.robot_host import HostSettings, Port, RobotHost
 from nutmeg.net.lola.client import LolaClient
 from nutmeg.net.lola.packets import JOINTS, pack
 from nutmeg.net.lola.port import LolaPort
+from nutmeg.net.openr import commands as wire
 from nutmeg.net.openr.client import OpenrClient
-from nutmeg.net.openr.commands import (
-    EVERY,
-    CommandVector,
-    camera_packet,
-    commands_packet,
-    gains_packet,
-    joint_command,
-    power_packet,
-    step_packet,
-)
+from nutmeg.net.openr.commands import CommandVector, joint_command
 from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains
 from nutmeg.net.openr.packets import Event, Packet
@@ -52,13 +44,13 @@ Malformed = Callable[[np.random.Generator], bytes]
 Connect = Callable[[], socket.socket]
 
 OPENR = (
-    commands_packet(CommandVector(commands=tuple(joint_command(k, [0.1] * 16) for k in (1, 3, 7, 9)))),
-    commands_packet(CommandVector(channel=15, wait=3, optional=b"fuzz", commands=(joint_command(1, [9.0]),))),
-    gains_packet([(EVERY, Gains(p=65535, i=65535, d=65535, p_shift=0, i_shift=0, d_shift=0))]),
-    gains_packet([(1, Gains(p_shift=65535))]),
-    power_packet(on=True),
-    camera_packet(384, 1),
-    step_packet(5),
+    wire.commands_packet(CommandVector(commands=tuple(joint_command(k, [0.1] * 16) for k in (1, 3, 7, 9)))),
+    wire.commands_packet(CommandVector(channel=15, wait=3, optional=b"fuzz", commands=(joint_command(1, [9.0]),))),
+    wire.gains_packet([(wire.EVERY, Gains(p=65535, i=65535, d=65535, p_shift=0, i_shift=0, d_shift=0))]),
+    wire.gains_packet([(1, Gains(p_shift=65535))]),
+    wire.power_packet(on=True),
+    wire.camera_packet(384, 1),
+    wire.step_packet(5),
     Packet(type=77, body=b"nobody knows this one").pack(),
     Packet(type=2, body=bytes(64)).pack(),
 )

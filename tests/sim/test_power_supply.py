@@ -205,6 +205,16 @@ def test_a_servo_that_sets_a_share_of_its_supply_is_weaker_at_a_lower_voltage() 
         assert half[7] == pytest.approx(full[7] / 2), "the limit of the voltage"
 
 
+def test_goals_are_rounded_to_the_steps_of_the_firmware() -> None:
+    worlds, supply = bench(rubbing(goal_step=0.25, p=40.0), 0.0, 0.3)
+    for _ in range(round(1.0 / STEP)):
+        supply.sample(0.0)
+        worlds.step()
+    assert worlds.batch.ctrl[0, 0] == 0.25
+    assert worlds.qpos[0, 0] == pytest.approx(0.25, abs=0.04)
+    assert changes_with_load(rubbing(goal_step=0.25))
+
+
 def test_a_profile_lets_the_set_point_move_no_faster() -> None:
     worlds, supply = bench(rubbing(profile_speed=0.5, p=40.0), 0.0, 1.0)
     for _ in range(round(1.0 / STEP)):

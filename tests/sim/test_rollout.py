@@ -118,10 +118,7 @@ def test_released_motors_let_go_and_take_hold_again(actuation: str) -> None:
     assert np.array_equal(fed[:101], released[:101])
     assert released[100:200].min() < fed[100:200].min() - 0.3
     assert abs(released[-1] - fed[-1]) < 0.5 * np.abs(released - fed).max()
-    assert same(
-        found,
-        rolled(worlds, np.ones((300, 1)), period=PERIOD / 5, powered=powered, start=start),
-    )
+    assert same(found, rolled(worlds, np.ones((300, 1)), period=PERIOD / 5, powered=powered, start=start))
 
 
 def test_a_delay_shifts_the_motion_by_any_time(ant: Scene) -> None:

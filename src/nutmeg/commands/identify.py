@@ -262,6 +262,7 @@ def _searched(
 
 def _write(found: Identified, settings: IdentifySettings, opened: Run, result: dict[str, Any], workers: str) -> None:
     from nutmeg.model.identified import write_body
+    from nutmeg.reality.identify.identification import outlier_shares
     from nutmeg.view.reports.fit import write_report
     from nutmeg.view.reports.identify import identify_report
 
@@ -275,7 +276,11 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
     details["baseline"] = dataclasses.asdict(found.baseline) if found.baseline else None
     details |= {"problems": list(found.problems), "method": found.result.method, "reason": found.result.reason}
-    details |= {"failures": found.failures, "outliers": dict(found.outliers)}
+    details |= {"failures": found.failures, "outliers": outlier_shares(found.residuals)}
+    details["residuals"] = {
+        name: {column: dataclasses.asdict(check) for column, check in columns.items()}
+        for name, columns in found.residuals.items()
+    }
     if known:
         details["identifiability"] = known.as_json()
     if found.profiles:

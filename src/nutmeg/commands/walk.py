@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.view.terminal import Terminal
 
-_BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot", "t1": "policy"}
+_BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot", "t1": "policy", "k1": "policy"}
 """The walk of each robot that is meant when none is named; other robots have one of their own name."""
 
 

@@ -449,10 +449,10 @@ def walk_cycle(
     if not moving:
         wanted[0], wanted[1], wanted[2] = 0.0, 0.0, 0.0
     # Sensing and walking, as `Walker.sample` does it.
-    last, gyro, felt = gaits.senses[0, n], gaits.senses[1, n], gaits.senses[2, n]
+    last, gyro, acceleration = gaits.senses[0, n], gaits.senses[1, n], gaits.senses[2, n]
     motion = v[numbers.root_rate : numbers.root_rate + 6]
-    measure_imu(motion, pose, NO_NOISE, robot.imu[0], last, gyro, felt)
-    estimate_tilt(gyro, felt, period, gaits.tilt[n])
+    measure_imu(motion, pose, NO_NOISE, robot.imu[0], last, gyro, acceleration)
+    estimate_tilt(gyro, acceleration, period, gaits.tilt[n])
     filter_gyro(p, s, gyro)
     cycle, expected = bouts.whole[3, b], gaits.expected[:, n]
     estimate_stability(p, s, legs, robot.leg_addresses, q, gaits.tilt[n], expected, cycle)

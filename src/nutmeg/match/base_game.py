@@ -19,6 +19,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.match.recording import MatchRecording
 from nutmeg.match.rules import trainer
+from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import Event, MovePlayer, SwapEnds
 from nutmeg.match.rules.fouls import outside_place
 from nutmeg.match.rules.judgement import Judgement
@@ -368,6 +369,11 @@ class PhysicalGame(BaseGame):
     def present(self) -> Bools:
         """(22,) who plays."""
         return self.world.present
+
+    @property
+    def max_number(self) -> int:
+        """Any of the numbers 1 to 11, also in a team of six: agents of both leagues choose theirs."""
+        return MAX_PLAYERS
 
     def leave(self, slot: int) -> None:
         """Takes a player out of the game."""

@@ -166,23 +166,14 @@ def _symbol_parts(players: int) -> list[Part]:
         Part("posts", 4 * _MAX_POSTS, post_low * _MAX_POSTS, post_high * _MAX_POSTS),
         Part("marks", 5 * _MAX_LANDMARKS, mark_low * _MAX_LANDMARKS, mark_high * _MAX_LANDMARKS),
         Part("pose", 6, (-far, -far, -1.0, -1.0, 0.0, 0.0), (far, far, 1.0, 1.0, _MAX_DISTANCE, math.pi)),
-        Part(
-            "believed_ball",
-            5,
-            (-far, -far, -MAX_SPEED, -MAX_SPEED, 0.0),
-            (far, far, MAX_SPEED, MAX_SPEED, _MAX_AGE),
-        ),
+        Part("believed_ball", 5, (-far, -far, -MAX_SPEED, -MAX_SPEED, 0.0), (far, far, MAX_SPEED, MAX_SPEED, _MAX_AGE)),
         Part("believed_mates", 3 * players, other_low * players, other_high * players),
         Part("believed_opponents", 3 * players, other_low * players, other_high * players),
     ]
 
 
 class SymbolObservations:
-    """Makes observations of all agents of all matches.
-
-    Args:
-        options: of the environment.
-    """
+    """Makes observations of all agents of all matches."""
 
     def __init__(self, options: BehaviourOptions) -> None:
         parts = _body_parts(options.length)
@@ -314,12 +305,7 @@ LINE_UP_CYCLES = 12
 
 
 class SteeredGames(BehaviourGames):
-    """M matches whose players are controlled by actions.
-
-    Args:
-        options: of the environment.
-        count: how many matches.
-    """
+    """M matches whose players are controlled by actions."""
 
     def __init__(self, options: BehaviourOptions, count: int) -> None:
         super().__init__(
@@ -433,12 +419,7 @@ class SteeredGames(BehaviourGames):
 
 
 class BehaviourVectorEnv:
-    """M matches; options are those of `BehaviourOptions`.
-
-    Args:
-        count: how many matches, M.
-        options: by name.
-    """
+    """M matches; options are those of `BehaviourOptions`."""
 
     def __init__(self, count: int, **options: Any) -> None:  # noqa: ANN401
         if not isinstance(count, int) or not 1 <= count <= _MAX_MATCHES:

@@ -369,13 +369,7 @@ class BehaviourGame(BaseGame):
 
 
 def deliver(
-    said: Mapping[int, str],
-    state: MatchesState,
-    match: int,
-    *,
-    loss: float,
-    time: float,
-    teams: tuple[str, str],
+    said: Mapping[int, str], state: MatchesState, match: int, *, loss: float, time: float, teams: tuple[str, str]
 ) -> dict[int, tuple[Heard, ...]]:
     """The messages that players hear of those said in a cycle, by slot of the listener.
 

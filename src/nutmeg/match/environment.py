@@ -118,12 +118,7 @@ _FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
 
 
 def _percept_parts(players: int, length: float) -> list[Part]:
-    """The parts of a row.
-
-    Args:
-        players: of a team.
-        length: of the whole game, s.
-    """
+    """The parts of a row, for so many players of a team and a game of this length [s]."""
     marks = len(_TEAM_LANDMARKS)
     return [
         Part("angles", WITHOUT_TOES, -math.pi, math.pi),

@@ -26,7 +26,6 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import PhysicalGame, other_end
 from nutmeg.match.drawing import draw, match_scene
 from nutmeg.match.recording import WorldFigures
-from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.slots import SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.mj.hearing import Hearing
@@ -91,11 +90,6 @@ class MjGame(PhysicalGame):
         self._is_ahead = False
 
     # ---- players
-
-    @property
-    def max_number(self) -> int:
-        """Any of the numbers 1 to 11, also in a team of seven: agents of this league choose theirs."""
-        return MAX_PLAYERS
 
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
         """Lets a player join with a robot of `ROBOTS`."""

@@ -79,14 +79,7 @@ class Newcomers:
         return x, y, 0.0 if side is Side.LEFT else math.pi
 
     def percept(
-        self,
-        world: MatchWorld,
-        view: GameView,
-        *,
-        time: float,
-        teams: tuple[str, str],
-        robot_type: int,
-        percepts: int,
+        self, world: MatchWorld, view: GameView, *, time: float, teams: tuple[str, str], robot_type: int, percepts: int
     ) -> Percept:
         """What an agent perceives that has a robot, but no team and number yet.
 

@@ -19,17 +19,9 @@ from typing import TYPE_CHECKING
 import mujoco
 
 from nutmeg.base.errors import ModelError, UnknownNameError
+from nutmeg.model import geometry
 from nutmeg.model.actuation import add_actuation, with_bending_links
 from nutmeg.model.actuation.gear import add_bend
-from nutmeg.model.geometry import (
-    all_shapes,
-    camera_quaternion,
-    euler_quaternion,
-    evaluate,
-    evaluate_all,
-    mirrored_name,
-    shape_volume,
-)
 from nutmeg.model.model_file import read_model_file
 from nutmeg.model.physics import physics_profile
 
@@ -177,22 +169,22 @@ def _check_tree(robot: RobotSettings) -> None:
 
 
 def _add_body(parent: mujoco.MjsBody, body: Body, values: Mapping[str, float], timestep: float) -> mujoco.MjsBody:
-    made = parent.add_body(name=body.name, pos=evaluate_all(body.pos, values))
-    made.quat = euler_quaternion(evaluate_all(body.euler, values))
+    made = parent.add_body(name=body.name, pos=geometry.evaluate_all(body.pos, values))
+    made.quat = geometry.euler_quaternion(geometry.evaluate_all(body.euler, values))
     if body.inertia is not None:
-        xx, yy, zz, xy, xz, yz = evaluate_all(body.inertia, values)
+        xx, yy, zz, xy, xz, yz = geometry.evaluate_all(body.inertia, values)
         made.explicitinertial = True
-        made.mass = evaluate(body.mass, values)
-        made.ipos = evaluate_all(body.com or (0.0, 0.0, 0.0), values)
+        made.mass = geometry.evaluate(body.mass, values)
+        made.ipos = geometry.evaluate_all(body.com or (0.0, 0.0, 0.0), values)
         made.fullinertia = [xx, yy, zz, xy, xz, yz]
     if body.bend is not None:
         add_bend(made, body.bend, timestep)
     if body.joint is not None:
         joint = made.add_joint(name=body.joint.name, type=mujoco.mjtJoint.mjJNT_HINGE)
-        joint.axis = evaluate_all(body.joint.axis, values)
-        joint.pos = evaluate_all(body.joint.anchor, values)
+        joint.axis = geometry.evaluate_all(body.joint.axis, values)
+        joint.pos = geometry.evaluate_all(body.joint.anchor, values)
         if body.joint.range is not None:
-            joint.range = _checked_range(body.joint.name, evaluate_all(body.joint.range, values))
+            joint.range = _checked_range(body.joint.name, geometry.evaluate_all(body.joint.range, values))
     return made
 
 
@@ -205,8 +197,8 @@ def _checked_range(name: str, limits: list[float]) -> list[float]:
 
 def _spread_mass(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> None:
     """Checks that a body without an inertia has shapes to take it from."""
-    if not any(s.body == body.name or (s.mirror and mirrored_name(s.body) == body.name) for s in robot.shape):
-        mass = evaluate(body.mass, values)
+    if not any(s.body == body.name or (s.mirror and geometry.mirrored_name(s.body) == body.name) for s in robot.shape):
+        mass = geometry.evaluate(body.mass, values)
         raise ModelError(
             f"body {body.name!r} has a mass of {mass} kg but neither an inertia nor a shape to "
             f"spread it over: give one of them."
@@ -216,7 +208,7 @@ def _spread_mass(robot: RobotSettings, body: Body, values: Mapping[str, float]) 
 def _add_shapes(
     spec: mujoco.MjSpec, robot: RobotSettings, values: Mapping[str, float], team: Colour, *, visuals: bool
 ) -> None:
-    shapes = all_shapes(robot.shape)
+    shapes = geometry.all_shapes(robot.shape)
     masses = _masses(robot, shapes, values)
     counts: dict[str, int] = {}
     for shape, mass in zip(shapes, masses, strict=True):
@@ -230,21 +222,21 @@ def _add_shapes(
 
 def _masses(robot: RobotSettings, shapes: list[Shape], values: Mapping[str, float]) -> list[float]:
     """The mass of each shape: a body without an inertia spreads its mass over its shapes by volume."""
-    spread = {b.name: evaluate(b.mass, values) for b in robot.body if b.inertia is None and b.mass}
+    spread = {b.name: geometry.evaluate(b.mass, values) for b in robot.body if b.inertia is None and b.mass}
     masses = [0.0] * len(shapes)
     for name, mass in spread.items():
         mine = [i for i, s in enumerate(shapes) if s.body == name]
         carriers = [i for i in mine if shapes[i].role != "visual"] or mine
-        volumes = [shape_volume(shapes[i].type, _full_size(shapes[i], values)) for i in carriers]
+        volumes = [geometry.shape_volume(shapes[i].type, _full_size(shapes[i], values)) for i in carriers]
         for i, own in zip(carriers, volumes, strict=True):
             masses[i] = mass * own / sum(volumes)
     return masses
 
 
 def _full_size(shape: Shape, values: Mapping[str, float]) -> list[float]:
-    size = evaluate_all(shape.size, values)
+    size = geometry.evaluate_all(shape.size, values)
     if shape.fromto is not None:
-        a, b = evaluate_all(shape.fromto[:3], values), evaluate_all(shape.fromto[3:], values)
+        a, b = geometry.evaluate_all(shape.fromto[:3], values), geometry.evaluate_all(shape.fromto[3:], values)
         size = [size[0], sum((p - q) ** 2 for p, q in zip(a, b, strict=True)) ** 0.5]
     needed = {"sphere": 1, "capsule": 2, "cylinder": 2}.get(shape.type, 3)
     if len(size) != needed or any(s <= 0 for s in size):
@@ -278,10 +270,10 @@ def _add_geom(
     else:
         geom.size = [size[0], size[1] / 2, 0]
     if shape.fromto is not None:
-        geom.fromto = evaluate_all(shape.fromto, values)
+        geom.fromto = geometry.evaluate_all(shape.fromto, values)
     else:
-        geom.pos = evaluate_all(shape.pos, values)
-        geom.quat = euler_quaternion(evaluate_all(shape.euler, values))
+        geom.pos = geometry.evaluate_all(shape.pos, values)
+        geom.quat = geometry.euler_quaternion(geometry.evaluate_all(shape.euler, values))
     if shape.role == "visual":
         geom.contype, geom.conaffinity, geom.group = 0, 0, DECORATION_GROUP
     else:
@@ -337,10 +329,10 @@ def _add_sensor(spec: mujoco.MjSpec, sensor: Sensor, values: Mapping[str, float]
     if sensor.type == "encoder":
         return
     body = _body(spec, sensor.body)
-    pos = evaluate_all(sensor.pos, values)
-    quat = euler_quaternion(evaluate_all(sensor.euler, values))
+    pos = geometry.evaluate_all(sensor.pos, values)
+    quat = geometry.euler_quaternion(geometry.evaluate_all(sensor.euler, values))
     if sensor.type == "camera":
-        camera = body.add_camera(name=sensor.name, pos=pos, quat=camera_quaternion(quat))
+        camera = body.add_camera(name=sensor.name, pos=pos, quat=geometry.camera_quaternion(quat))
         camera.fovy = sensor.fov[1] * 180 / math.pi
         camera.resolution = list(sensor.pixels)
         return
@@ -348,10 +340,7 @@ def _add_sensor(spec: mujoco.MjSpec, sensor: Sensor, values: Mapping[str, float]
     site.type = mujoco.mjtGeom.mjGEOM_BOX
     site.size = [s / 2 for s in sensor.size]
     reads = {
-        "imu": (
-            (".gyro", mujoco.mjtSensor.mjSENS_GYRO),
-            (".accelerometer", mujoco.mjtSensor.mjSENS_ACCELEROMETER),
-        ),
+        "imu": ((".gyro", mujoco.mjtSensor.mjSENS_GYRO), (".accelerometer", mujoco.mjtSensor.mjSENS_ACCELEROMETER)),
         "force": (("", mujoco.mjtSensor.mjSENS_TOUCH),),
         "switch": (("", mujoco.mjtSensor.mjSENS_TOUCH),),
     }

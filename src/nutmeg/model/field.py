@@ -457,11 +457,7 @@ def _add_flags(spec: mujoco.MjSpec, field: FieldSettings) -> None:
 
 
 def _draw_rod(
-    body: mujoco.MjsBody,
-    name: str,
-    start: tuple[float, float, float],
-    end: tuple[float, float, float],
-    radius: float,
+    body: mujoco.MjsBody, name: str, start: tuple[float, float, float], end: tuple[float, float, float], radius: float
 ) -> None:
     body.add_geom(
         name=name,

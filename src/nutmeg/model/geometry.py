@@ -162,12 +162,7 @@ def _mirror(shape: Shape) -> Shape:
     if ends is not None:
         ends = (ends[0], negated(ends[1]), ends[2], ends[3], negated(ends[4]), ends[5])
     return dataclasses.replace(
-        shape,
-        body=name,
-        mirror=False,
-        pos=(x, negated(y), z),
-        euler=(negated(roll), pitch, negated(yaw)),
-        fromto=ends,
+        shape, body=name, mirror=False, pos=(x, negated(y), z), euler=(negated(roll), pitch, negated(yaw)), fromto=ends
     )
 
 

@@ -18,10 +18,7 @@ import mujoco
 
 from nutmeg.base.errors import UnknownNameError
 
-_INTEGRATORS = {
-    "euler": mujoco.mjtIntegrator.mjINT_EULER,
-    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-}
+_INTEGRATORS = {"euler": mujoco.mjtIntegrator.mjINT_EULER, "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST}
 _JACOBIANS = {
     "auto": mujoco.mjtJacobian.mjJAC_AUTO,
     "dense": mujoco.mjtJacobian.mjJAC_DENSE,

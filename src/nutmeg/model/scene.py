@@ -27,6 +27,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError
+from nutmeg.model import parameters
 from nutmeg.model.actuation import Actuation, load_actuation
 from nutmeg.model.actuation.printed import userdata_size
 from nutmeg.model.ball import add_ball, load_ball
@@ -35,17 +36,7 @@ from nutmeg.model.field import add_field, load_field
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.model.model_file import MESH_PREFIX
 from nutmeg.model.ode import prepare_ode
-from nutmeg.model.parameters import (
-    AdjustedRobot,
-    Adjustment,
-    adjust_bodies,
-    adjust_joints,
-    adjusted_ball,
-    adjusted_physics,
-    adjusted_robot,
-    parse_target,
-    scale_mass,
-)
+from nutmeg.model.parameters import AdjustedRobot, Adjustment
 from nutmeg.model.physics import PROFILES, Physics, physics_profile
 from nutmeg.model.posing import standing
 from nutmeg.model.robot import Colour, RobotSettings, load_robot
@@ -98,7 +89,7 @@ def add_object(spec: mujoco.MjSpec, settings: ObjectSettings) -> None:
         if total <= 0:
             raise FileError(settings.file, f"has no moving mass, so it cannot be scaled to {settings.mass} kg.")
         for body in child.bodies:
-            scale_mass(body, settings.mass / total)
+            parameters.scale_mass(body, settings.mass / total)
     half = settings.heading / 2
     frame = spec.worldbody.add_frame(pos=list(settings.pos), quat=[math.cos(half), 0, 0, math.sin(half)])
     try:
@@ -257,7 +248,7 @@ def assemble(settings: SceneSettings) -> Scene:
         if physics.ode and one.target not in ("ball.mass", "ball.radius"):
             raise ModelError(f"{one.target} has no effect in this physics; set ball.mass or ball.radius.")
     if ball is not None:
-        ball = adjusted_ball(ball, of_ball)
+        ball = parameters.adjusted_ball(ball, of_ball)
         add_ball(spec, ball, (*settings.ball_pos, ball.radius), visuals=settings.visuals)
     if physics.ode:
         prepare_ode(spec)
@@ -285,7 +276,7 @@ def _physics(settings: SceneSettings, robots: list[RobotSettings]) -> Physics:
         physics = physics_profile(physics or (wanted.pop() if len(wanted) == 1 else "standard"))
     if settings.timestep:
         physics = dataclasses.replace(physics, timestep=settings.timestep)
-    physics = adjusted_physics(physics, _of_world(settings.robots))
+    physics = parameters.adjusted_physics(physics, _of_world(settings.robots))
     if not 1e-5 <= physics.timestep <= 0.05:
         raise ModelError(f"timestep is {physics.timestep} s; allowed is 0.00001 to 0.05.")
     return physics
@@ -322,7 +313,7 @@ def _plan(placement: Placement, robot: RobotSettings, physics: Physics) -> _Plan
     if placement.parked and placement.held:
         raise ModelError(f"{placement.name} is parked and held; a robot on a stand cannot come to the pitch.")
     actuation = load_actuation(robot, placement.actuation)
-    adjusted = adjusted_robot(
+    adjusted = parameters.adjusted_robot(
         robot,
         placement.adjustments,
         kind=placement.type,
@@ -334,7 +325,9 @@ def _plan(placement: Placement, robot: RobotSettings, physics: Physics) -> _Plan
         placement,
         parameters=adjusted.parameters,
         actuation=placement.actuation if adjusted.actuation is actuation else adjusted.actuation or "ideal",
-        adjustments=tuple(a for a in placement.adjustments if parse_target(a.target).family not in _WORKED_IN),
+        adjustments=tuple(
+            a for a in placement.adjustments if parameters.parse_target(a.target).family not in _WORKED_IN
+        ),
     )
     return _Plan(worked_in, robot, adjusted)
 
@@ -358,8 +351,8 @@ def _add_robot(
         physics=physics,
         actuation=adjusted.actuation,
     )
-    adjust_bodies(child, adjusted.bodies)
-    adjust_joints(child, adjusted.joints)
+    parameters.adjust_bodies(child, adjusted.bodies)
+    parameters.adjust_joints(child, adjusted.joints)
     if placement.held:
         _fix_root(child)
     if placement.delay:
@@ -428,11 +421,7 @@ def _allow_sleep(spec: mujoco.MjSpec, placements: list[Placement]) -> None:
 
 
 def _finished(
-    settings: SceneSettings,
-    physics: Physics,
-    spec: mujoco.MjSpec,
-    plans: list[_Plan],
-    poses: dict[str, Floats],
+    settings: SceneSettings, physics: Physics, spec: mujoco.MjSpec, plans: list[_Plan], poses: dict[str, Floats]
 ) -> Scene:
     """Compiles the scene by way of its MJCF text, so that what runs here is what is exported, to the last bit."""
     spec.nuserdata = max(spec.nuserdata, userdata_size(spec))

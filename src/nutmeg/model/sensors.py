@@ -103,17 +103,8 @@ class Sensor:
 FilterPattern = Literal["none", "rggb", "bggr", "grbg", "gbrg"]
 
 CAMERA_EFFECTS = (
-    "lens",
-    "fringe",
-    "vignette",
-    "shutter",
-    "blur",
-    "exposure",
-    "auto",
-    "noise",
-    "filter",
-    "balance",
-    "gamma",
+    *("lens", "fringe", "vignette", "shutter", "blur"),
+    *("exposure", "auto", "noise", "filter", "balance", "gamma"),
 )
 """Effects of a camera, in the order in which light and signal pass them; `auto` needs `exposure`."""
 

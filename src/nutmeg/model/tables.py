@@ -68,6 +68,10 @@ class RobotTable:
         padded = np.concatenate([angles, np.zeros((*angles.shape[:-1], 1))], axis=-1)
         return np.asarray(padded[..., self.hidden[:, 2]])
 
+    def actuators(self, model: mujoco.MjModel) -> list[int]:
+        """Ids of the motors among the actuators of the scene's model, (motors,)."""
+        return [int(model.actuator(f"{self.name}/{motor}").id) for motor in self.motors]
+
     def motor_index(self, names: Iterable[str]) -> Indices:
         """Positions of the named motors in this robot's command arrays."""
         found = {name: i for i, name in enumerate(self.motors)}

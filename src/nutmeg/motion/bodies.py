@@ -96,10 +96,6 @@ class ReportedRobot:
     """One robot of which only what it reports is known, such as one on the network; it is its own `Bodies`.
 
     Whoever hears of it writes into `qpos`, `gyro` and `felt`.
-
-    Args:
-        robot: a robot that comes with Nutmeg.
-        kind: its type.
     """
 
     count = 1
@@ -257,6 +253,12 @@ class Mirror:
 
 
 def other_side(joint: str, joints: tuple[str, ...]) -> str:
-    """The joint of the other side; empty for a joint in the middle."""
+    """The joint of the other side; empty for a joint in the middle.
+
+    Names say their side in a word (`Left_Knee_Pitch`, `ALeft_Shoulder_Pitch`) or by their first letter (`llj4`).
+    """
     swapped = {"l": "r", "r": "l", "L": "R", "R": "L"}.get(joint[0], "") + joint[1:]
+    for side, other in (("Left", "Right"), ("Right", "Left")):
+        if side in joint:
+            swapped = joint.replace(side, other)
     return swapped if swapped != joint and swapped in joints else ""

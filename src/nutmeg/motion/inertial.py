@@ -156,41 +156,8 @@ def imu_of(worlds: Bodies, robot: str, period: float, rng: np.random.Generator |
     return SimulatedImu(cast("RobotWorlds", view), worlds.count, period, rng)
 
 
-class TiltEstimator:
-    """The gyro and the estimated roll and pitch of one robot in N worlds.
-
-    Args:
-        worlds: where it is: `Worlds`, or an `OnboardRobot`.
-        robot: its name.
-        period: of a control cycle [s].
-        rng: source of the sensor's noise, where it is simulated; None for none.
-    """
-
-    def __init__(
-        self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
-    ) -> None:
-        self._period, self._imu = period, imu_of(worlds, robot, period, rng)
-        self.gyro: Floats = self._imu.gyro
-        """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
-        self.tilt: Floats = np.zeros((worlds.count, 2))
-        """Estimated roll and pitch of the torso, (N, 2) [rad], live."""
-        self.reset()
-
-    def reset(self, ids: ArrayLike | None = None) -> None:
-        """Begins anew from the robots' postures at rest."""
-        rows = _rows(ids)
-        self.tilt[rows] = tilt_at_rest(self._imu.reset(rows))
-
-    def sample(self) -> None:
-        """Measures, and updates the estimate."""
-        from nutmeg.motion.inertial_kernels import estimate_tilts  # here: loading the compiler takes long
-
-        self._imu.measure()
-        estimate_tilts(self._imu.gyro, self._imu.felt, self._period, self.tilt)
-
-
-class UpEstimator:
-    """The gyro and the estimated upward direction of one robot in N worlds, in any posture.
+class _ImuEstimator:
+    """The gyro of one robot in N worlds, and what is estimated from it and the accelerometer.
 
     Args:
         worlds: where it is: `Worlds`, or an `OnboardRobot`.
@@ -205,14 +172,32 @@ class UpEstimator:
         self.period, self._imu = period, imu_of(worlds, robot, period, rng)
         self.gyro: Floats = self._imu.gyro
         """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
+        self.tilt: Floats = np.zeros((worlds.count, 2))
+        """Estimated roll and pitch of the torso, (N, 2) [rad], live."""
         self.up: Floats = np.zeros((worlds.count, 3))
-        """The estimated upward direction in the torso's frame, (N, 3)."""
+        """The estimated upward direction in the torso's frame, (N, 3), live."""
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
         """Begins anew from the robots' postures at rest."""
         rows = _rows(ids)
         self.up[rows] = self._imu.reset(rows)
+        self.tilt[rows] = tilt_at_rest(self.up[rows])
+
+
+class TiltEstimator(_ImuEstimator):
+    """The estimated roll and pitch of a robot: `tilt`."""
+
+    def sample(self) -> None:
+        """Measures, and updates the estimate."""
+        from nutmeg.motion.inertial_kernels import estimate_tilts  # here: loading the compiler takes long
+
+        self._imu.measure()
+        estimate_tilts(self._imu.gyro, self._imu.felt, self.period, self.tilt)
+
+
+class UpEstimator(_ImuEstimator):
+    """The estimated upward direction of a robot in any posture: `up`."""
 
     def sample(self) -> None:
         """Measures, and updates the estimate."""

@@ -23,13 +23,7 @@ STAND, WALK, STOP, FALL, GET_UP, STEADY, LENT = range(7)
 
 @kernel
 def choose_skills(
-    state: Indices,
-    since: Floats,
-    wanted: Floats,
-    may_stand: Bools,
-    falls: Records,
-    up_again: Bools,
-    limits: Records,
+    state: Indices, since: Floats, wanted: Floats, may_stand: Bools, falls: Records, up_again: Bools, limits: Records
 ) -> Indices:
     """The skill that each robot passes into, -1 for none, (N,).
 

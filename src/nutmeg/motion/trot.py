@@ -91,13 +91,7 @@ RISE_SHARE = 0.25
 
 
 class Trot:
-    """The phases, steps and paws of N trotting robots.
-
-    Args:
-        legs: of the robot.
-        trots: parameters of each of the N.
-        period: of a control cycle [s].
-    """
+    """The phases, steps and paws of N trotting robots, in control cycles of `period` [s]."""
 
     def __init__(self, legs: AiboLegs, trots: Sequence[TrotSettings], *, period: float = 0.02) -> None:
         if not trots:

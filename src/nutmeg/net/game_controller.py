@@ -295,12 +295,7 @@ def read_status(data: bytes, time: float) -> tuple[tuple[int, int], RobotStatus]
 
 
 class GameController(Closing):
-    """Sends control messages and hears robots; nothing here waits.
-
-    Args:
-        settings: where and for whom.
-        rules: of the match.
-    """
+    """Sends control messages and hears robots; nothing here waits."""
 
     def __init__(self, settings: ControllerSettings, rules: Rules) -> None:
         self.settings, self._rules = settings, rules

@@ -4,14 +4,13 @@ A `Twin` simulates candidates in trials; `identification` fits it to recordings,
 and corrects it by trials in one of the `realities`. Distances compare what a robot did, in reality and in many
 simulations at once (`distance` has the table of them):
 
-    from nutmeg.reality import DistanceSettings, make_distance, read_behaviours
+    from nutmeg.reality import DistanceSettings, make_distance
 
     distance = make_distance(DistanceSettings(kind="joint_error", exponent=2.0))
-    distance.per_trial(*read_behaviours(recording, simulated_recordings))   # (N,)
+    distance.per_trial(real, simulated)         # behaviours: one of reality, one of N simulations; (N,)
 """
 
 from nutmeg.reality.behaviour import Behaviour, column_weights, fit_length, frames_before, resample, short_way
-from nutmeg.reality.distances.comparison import Alignment, ChannelComparison, Comparison, compare, read_behaviours
 from nutmeg.reality.distances.distance import (
     Combination,
     Distance,
@@ -31,12 +30,9 @@ from nutmeg.reality.distances.series_error import (
 from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
 
 __all__ = [
-    "Alignment",
     "Behaviour",
     "Binning",
-    "ChannelComparison",
     "Combination",
-    "Comparison",
     "Distance",
     "DistanceSettings",
     "Searched",
@@ -45,7 +41,6 @@ __all__ = [
     "Twin",
     "TwinSettings",
     "column_weights",
-    "compare",
     "distance_unit",
     "error_if_ended",
     "fit_length",
@@ -54,7 +49,6 @@ __all__ = [
     "joint_error",
     "least_exponent",
     "make_distance",
-    "read_behaviours",
     "real_scales",
     "resample",
     "series_errors",

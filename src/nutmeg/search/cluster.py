@@ -28,6 +28,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -41,18 +42,18 @@ from nutmeg.base.journal import versions
 from nutmeg.search.evaluation import (
     EQUAL_SHARES,
     Answer,
+    Answers,
     Died,
     Evaluation,
     Function,
     Piece,
     Progress,
     Share,
+    Work,
     answered,
-    checked_seeds,
     checked_workers,
-    collect,
+    evaluate_elsewhere,
     pieces,
-    results_of,
 )
 
 if TYPE_CHECKING:
@@ -136,8 +137,6 @@ HIGHEST_PORT = 65535
 DISTRIBUTION = "nutmeg-sim"
 """The name of Nutmeg's distribution package."""
 
-Submitted = tuple[Floats, list[SeedSequence]]
-
 
 @dataclass(frozen=True)
 class _Sendable:
@@ -180,17 +179,12 @@ class OnCluster:
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
         """The values of candidates (N, k); if interrupted, what has not begun is taken back."""
-        rows = checked_seeds(candidates, seeds)
         sendable = _serialised(function)
-
-        def answers(todo: Sequence[Piece]) -> Iterator[tuple[Piece, Answer | Died]]:
-            work = {piece: (rows[list(piece)], [seeds[row] for row in piece]) for piece in todo}
-            return self._answers(sendable, work)
-
         try:
             threads = self._handed_over(sendable)
-            todo = pieces(len(rows), self._piece, threads or max(1, len(rows)))
-            return collect(len(rows), results_of(answers, todo, "a Dask worker"), progress)
+            todo = pieces(len(candidates), self._piece, threads or max(1, len(candidates)))
+            hand_out = partial(self._answers, sendable)
+            return evaluate_elsewhere(hand_out, candidates, seeds, todo, "a Dask worker", progress)
         except BaseException:
             self.close()
             raise
@@ -234,7 +228,7 @@ class OnCluster:
             _check_versions(address, answer)
             self._knowing.add(address)
 
-    def _answers(self, function: _Sendable, work: Mapping[Piece, Submitted]) -> Iterator[tuple[Piece, Answer | Died]]:
+    def _answers(self, function: _Sendable, work: Work) -> Answers:
         """The answers to pieces as they come."""
         client = self._connected()
         finished: queue.SimpleQueue[Future] = queue.SimpleQueue()
@@ -288,7 +282,7 @@ class OnCluster:
 
 
 def _submitted(
-    client: Client, function: _Sendable, work: Mapping[Piece, Submitted], finished: queue.SimpleQueue[Future]
+    client: Client, function: _Sendable, work: Work, finished: queue.SimpleQueue[Future]
 ) -> dict[str, tuple[Piece, Future]]:
     """Hands pieces out; each and its future, by key. What is done is put into `finished`."""
     if not work:

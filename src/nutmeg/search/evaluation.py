@@ -22,7 +22,7 @@ from __future__ import annotations
 import concurrent.futures
 import math
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
@@ -161,7 +161,7 @@ def _evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[Seed
     return PieceResult(values, reasons)
 
 
-def collect(count: int, results: Iterable[tuple[Piece, PieceResult]], progress: Progress | None) -> Evaluation:
+def _collect(count: int, results: Iterable[tuple[Piece, PieceResult]], progress: Progress | None) -> Evaluation:
     """Puts results that come in any order into the order of the candidates."""
     failures = list[Failure]()
 
@@ -189,7 +189,7 @@ def _gathered(count: int, results: Iterable[tuple[Piece, PieceResult]]) -> Float
     return values
 
 
-def checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Floats:
+def _checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Floats:
     """The candidates as (N, k), if there is a seed for each."""
     rows = np.asarray(candidates, float)
     if rows.ndim != 2 or len(rows) != len(seeds):
@@ -214,10 +214,10 @@ class InThisThread:
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
         """The values of candidates (N, k)."""
-        rows = checked_seeds(candidates, seeds)
+        rows = _checked_seeds(candidates, seeds)
         todo = pieces(len(rows), self._piece, 1)
         results = ((piece, _evaluate_rows(function, rows, seeds, piece)) for piece in todo)
-        return collect(len(rows), results, progress)
+        return _collect(len(rows), results, progress)
 
     def close(self) -> None:
         """Does nothing: there is nothing to end."""
@@ -239,7 +239,7 @@ class Threads:
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
         """The values of candidates (N, k); if interrupted, calls that have begun are waited for, no others begin."""
-        rows = checked_seeds(candidates, seeds)
+        rows = _checked_seeds(candidates, seeds)
         pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="evaluation")
         try:
             jobs = {
@@ -247,7 +247,7 @@ class Threads:
                 for piece in pieces(len(rows), self._piece, self._workers)
             }
             results = ((jobs[job], job.result()) for job in concurrent.futures.as_completed(jobs))
-            return collect(len(rows), results, progress)
+            return _collect(len(rows), results, progress)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -275,8 +275,10 @@ class Died:
 
 Answer = PieceResult | str
 """The values of a piece, or the traceback of what the function raised."""
-Answers = Callable[[Sequence[Piece]], Iterable[tuple[Piece, Answer | Died]]]
-"""Hands out pieces, and gives the answers as they come."""
+Work = Mapping[Piece, tuple[Floats, list[SeedSequence]]]
+"""Candidates (n, k) and their seeds, by piece."""
+Answers = Iterator[tuple[Piece, Answer | Died]]
+"""Answers to pieces as they come."""
 
 
 def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequence]) -> Answer:
@@ -287,8 +289,27 @@ def answered(function: Function, candidates: Floats, seeds: Sequence[SeedSequenc
         return traceback.format_exc()
 
 
-def results_of(answers: Answers, todo: Sequence[Piece], where: str) -> Iterator[tuple[Piece, PieceResult]]:
-    """The results of pieces that are evaluated `where` processes may die.
+def evaluate_elsewhere(
+    hand_out: Callable[[Work], Answers],
+    candidates: Floats,
+    seeds: Sequence[SeedSequence],
+    todo: Sequence[Piece],
+    where: str,
+    progress: Progress | None,
+) -> Evaluation:
+    """The values of candidates (N, k) that are handed out in pieces to `where` processes may die."""
+    rows = _checked_seeds(candidates, seeds)
+
+    def answers(some: Sequence[Piece]) -> Answers:
+        return hand_out({piece: (rows[list(piece)], [seeds[row] for row in piece]) for piece in some})
+
+    return _collect(len(rows), _results(answers, todo, where), progress)
+
+
+def _results(
+    answers: Callable[[Sequence[Piece]], Answers], todo: Sequence[Piece], where: str
+) -> Iterator[tuple[Piece, PieceResult]]:
+    """The results of pieces.
 
     The candidates of a worker that died are tried again one by one, each while nothing else is evaluated: so the one
     that kills is found, and no other's death is taken for its own.

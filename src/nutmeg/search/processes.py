@@ -24,10 +24,10 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from numpy.random import SeedSequence
@@ -38,18 +38,18 @@ from nutmeg.base.interrupts import ignore_interrupts, interrupts_blocked
 from nutmeg.search.evaluation import (
     EQUAL_SHARES,
     Answer,
+    Answers,
     Died,
     Evaluation,
     Function,
     Piece,
     Progress,
     Share,
+    Work,
     answered,
-    checked_seeds,
     checked_workers,
-    collect,
+    evaluate_elsewhere,
     pieces,
-    results_of,
 )
 
 if TYPE_CHECKING:
@@ -115,16 +115,10 @@ class Processes:
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
         """The values of candidates (N, k); if interrupted, the processes are ended."""
-        rows = checked_seeds(candidates, seeds)
-        sent = _pickled(function)
-        todo = pieces(len(rows), self._piece, self._workers)
-
-        def answers(todo: Sequence[Piece]) -> Iterator[tuple[Piece, Answer | Died]]:
-            work = {piece: (sent, rows[list(piece)], [seeds[row] for row in piece]) for piece in todo}
-            return self._answers(work)
-
+        hand_out = partial(self._answers, _pickled(function))
+        todo = pieces(len(candidates), self._piece, self._workers)
         try:
-            return collect(len(rows), results_of(answers, todo, "a worker process"), progress)
+            return evaluate_elsewhere(hand_out, candidates, seeds, todo, "a worker process", progress)
         except BaseException:
             self.close()
             raise
@@ -135,14 +129,14 @@ class Processes:
             self._pool.end()
         self._pool = None
 
-    def _answers(self, work: dict[Piece, _Work]) -> Iterator[tuple[Piece, Answer | Died]]:
+    def _answers(self, sent: bytes, work: Work) -> Answers:
         """The answers to pieces as they come. As many are out as there are processes, so that a death costs few."""
         todo, running = deque(work), dict[Future[Answer], Piece]()
         while todo or running:
             try:
                 pool = self._pool = self._pool or _Pool(self._workers)
                 while todo and len(running) < self._workers:
-                    running[pool.submit(_evaluate, *work[todo[0]])] = todo[0]
+                    running[pool.submit(_evaluate, sent, *work[todo[0]])] = todo[0]
                     todo.popleft()
                 for job in wait(running, return_when=FIRST_COMPLETED).done:
                     answer = job.result()
@@ -167,10 +161,6 @@ class Processes:
                 f"{MAX_FAILED_STARTS} times in a row, worker processes ended before they were ready; what they printed "
                 'says why. A script that uses processes must do its work under `if __name__ == "__main__":`.'
             )
-
-
-_Work = tuple[bytes, Floats, list[SeedSequence]]
-"""A function as it is sent, candidates (n, k), and their seeds."""
 
 
 class _Pool:

@@ -11,9 +11,10 @@ brought up to date once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Firmware*: with a dead zone z and a least output m, the voltage for an error e is p e (1 - z / |e|), and 0 within the
-  zone, but at least m U; it acts as another gain p. Where the firmware sets a share of the supply (`pwm`), its gains
-  fall and rise with the voltage. A recorded voltage of the supply may be given (`measured`): then it does not sag.
+- *Firmware*: commands are rounded to steps of the encoder (`goal_step`). With a dead zone z and a least output m, the
+  voltage for an error e is p e (1 - z / |e|), and 0 within the zone, but at least m U; it acts as another gain p. Where
+  the firmware sets a share of the supply (`pwm`), its gains fall and rise with the voltage. A recorded voltage of the
+  supply may be given (`measured`): then it does not sag.
 - *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
   the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
   torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
@@ -107,18 +108,13 @@ RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
 
 
 class PowerSupply:
-    """The battery and the firmware settings of one robot with servos.
-
-    Args:
-        worlds: where the robot is.
-        robot: its name in the scene.
-    """
+    """The battery and the firmware settings of one robot with servos."""
 
     def __init__(self, worlds: Worlds, robot: str) -> None:
         table = worlds.robot(robot).table
         each = [_power_numbers(actuation, table) for actuation in worlds.actuations(robot)]
         model = worlds.scene.model
-        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        motors = table.actuators(model)
         dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in motors]
         self._motors, self._dofs = slice_or_list(motors), slice_or_list(dofs)
         self._open, self._inside = (np.array([getattr(n, k) for n in each]) for k in ("voltage", "resistance"))
@@ -155,6 +151,8 @@ class PowerSupply:
             self.voltage[:] = self.measured
         elif self._sags:
             self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
+        if self._firmware is not None:
+            self._firmware.round_commands()
         changes = self._sags or self.measured is not None or self._firmware is not None
         if changes or not np.array_equal(self.stiffness, self._given):
             self._give(constant, resistance)
@@ -181,20 +179,27 @@ class PowerSupply:
 
 @dataclass(frozen=True)
 class _Firmware:
-    """Dead zones and least outputs of some servos, (N, motors) each or (1, motors) where all worlds are alike."""
+    """Firmware numbers of some servos, (N, motors) each or (1, motors) where all worlds are alike."""
 
     worlds: Worlds
     table: RobotTable
+    goal_step: Floats
     dead_zone: Floats
     min_output: Floats
 
     @classmethod
     def of(cls, worlds: Worlds, table: RobotTable, servos: Sequence[Sequence[Servo]]) -> _Firmware | None:
         """None if no servo has any."""
-        zones, outputs = (
-            np.array([[getattr(s, n) for s in row] for row in servos]) for n in ("dead_zone", "min_output")
-        )
-        return cls(worlds, table, zones, outputs) if zones.any() or outputs.any() else None
+        names = ("goal_step", "dead_zone", "min_output")
+        numbers = [np.array([[getattr(s, n) for s in row] for row in servos]) for n in names]
+        return cls(worlds, table, *numbers) if any(one.any() for one in numbers) else None
+
+    def round_commands(self) -> None:
+        """Rounds the present commands to the steps of the firmware."""
+        if self.goal_step.any():
+            goals, step = self.worlds.batch.ctrl[:, self.table.commands], np.maximum(self.goal_step, 1e-12)
+            rounded = np.where(self.goal_step > 0, np.round(goals / step) * step, goals)
+            self.worlds.batch.ctrl[:, self.table.commands] = rounded
 
     def gain_factors(self, gains: Floats, voltage: Floats) -> Floats:
         """What the gains [V/rad] are multiplied by at the present errors, (N, motors)."""
@@ -222,6 +227,13 @@ def changes_with_load(actuation: Actuation | None) -> bool:
     return sags or any(servo.needs_supply for servo in actuation.servo.values())
 
 
+def servos_of(actuation: Actuation, table: RobotTable) -> tuple[Servo, ...]:
+    """The servo of each motor, in the order of commands."""
+    names = "joint", table.name
+    groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, *names)}
+    return tuple(groups[motor] for motor in table.motors)
+
+
 def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
     """The battery and the servos of one world; an error if it has no servos with a power supply."""
     robot = table.name
@@ -229,9 +241,7 @@ def _power_numbers(actuation: Actuation | None, table: RobotTable) -> _Numbers:
         raise ModelError(f"{robot} has ideal drives; only servos have a stiffness and a battery (--actuation servo).")
     if actuation.printed:
         raise ModelError(f"{robot} has the motors as printed in the paper, which know no battery: use motoflex.")
-    groups = {j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, "joint", robot)}
-    battery = actuation.battery
-    return _Numbers(battery.voltage, battery.resistance, tuple(groups[m] for m in table.motors))
+    return _Numbers(actuation.battery.voltage, actuation.battery.resistance, servos_of(actuation, table))
 
 
 def servo_currents(worlds: Worlds, robot: str) -> Floats:
@@ -261,7 +271,7 @@ class MotorFeed:
     def __init__(self, worlds: Worlds, robot: str, *, releases: bool, supplied: bool = False) -> None:
         table = worlds.robot(robot).table
         model = worlds.scene.model
-        motors = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        motors = table.actuators(model)
         self._motors = slice_or_list(motors)
         self.every_cycle = supplied or any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors depend on their load, so that `sample` must be called in every control cycle."""

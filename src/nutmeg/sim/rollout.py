@@ -202,7 +202,7 @@ class _Run:
     def _drive_series(self, observe: Sequence[str]) -> dict[str, tuple[Floats, Callable[..., Floats]]]:
         """What is recorded of joints and motors: the series, (N, T, width), and how they are read from the engine."""
         worlds, table, found = self.worlds, self.table, {}
-        motors = [worlds.scene.model.actuator(f"{table.name}/{motor}").id for motor in table.motors]
+        motors = table.actuators(worlds.scene.model)
         wanted = [name for name in DRIVE_SERIES if name in observe]
         if set(wanted) - {"rates"} and (is_ode(worlds.scene.model) or "velocity" in table.drives):
             raise UsageError(f"{self.robot} has velocity drives, whose torque is not known; compare other columns.")
@@ -326,7 +326,7 @@ class _Run:
 
         batch, table = self.worlds.batch, self.table
         model = self.worlds.scene.model
-        motors = np.array([model.actuator(f"{table.name}/{m}").id for m in table.motors])
+        motors = np.array(table.actuators(model))
         limited = (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID) & (table.setpoints >= 0)
         if not limited.any():
             return mean

@@ -13,6 +13,7 @@ from nutmeg.match.players.booster import (
     BoosterPlayer,
     BoosterSetup,
     booster_team,
+    policy_of,
     policy_walk,
     walking_setup,
 )
@@ -21,6 +22,7 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import slot_of
 from nutmeg.match.worlds.mj.percept import MAX_HEARD_BYTES
 from nutmeg.motion.bodies import SensingRobot
+from nutmeg.motion.policy import PolicyWalker
 
 
 class Recorder:
@@ -94,28 +96,53 @@ def test_team_mates_tell_each_other_where_they_are_and_opponents_do_not_understa
     assert opponent.tactician.memory.reports[3].time == -np.inf
 
 
-def test_who_falls_holds_its_pose_and_begins_to_walk_anew_when_it_is_put_up() -> None:
-    player = BoosterPlayer("reds", 2, BoosterSetup(walk=Recorder))
-    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
+@pytest.mark.parametrize("robot", ["t1", "k1"])
+def test_who_falls_does_not_walk_and_begins_anew_when_it_is_put_up(robot: str) -> None:
+    player = BoosterPlayer("reds", 2, BoosterSetup(robot=robot, walk=Recorder))
+    with MjGame(load_rules("ssim26"), seed=3, seats={robot: 1}) as game:
         loop = GameLoop(game, {("reds", 2): player})
         for _ in range(3):
             loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
         game.put_player(slot_of(Side.LEFT, 2), (-5.0, 0.0, 0.3), (0.7, 0.0, 0.7, 0.0))
-        for _ in range(5):
+        for _ in range(40):
             loop.cycle()
-        asked = len(player.walker.asked)
-        assert player.walker.resets > 0
+        asked, resets = len(player.walker.asked), player.walker.resets
         loop.cycle()
         assert len(player.walker.asked) == asked
         game.place_player(slot_of(Side.LEFT, 2), (-5.0, 0.0, 0.69), 0.0)
         for _ in range(4):
             loop.cycle()
         assert len(player.walker.asked) > asked
+        assert player.walker.resets == resets + 1
+
+
+@pytest.mark.parametrize("heading", [0.1, 3.0, 4.5])
+def test_a_t1_that_lies_anyhow_gets_up_and_stands_by_its_walk(heading: float) -> None:
+    team = booster_team("reds", walking_setup(BoosterSetup(players=1)))
+    with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
+        loop = GameLoop(game, team)
+        for _ in range(3):
+            loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        game.world.place_ball((8.0, 0.0))
+        lean = (np.sqrt(0.5), -np.sqrt(0.5) * np.sin(heading), np.sqrt(0.5) * np.cos(heading), 0.0)
+        game.put_player(slot_of(Side.LEFT, 1), (-5.0, 0.0, 0.35), lean)
+        for _ in range(40):
+            loop.cycle()
+        assert not team["reds", 1]._beliefs[0]["upright"]
+        stood = 0
+        for _ in range(900):
+            loop.cycle()
+            stood = stood + 1 if team["reds", 1]._beliefs[0]["upright"] else 0
+            if stood == 100:
+                break
+        assert stood == 100
 
 
 def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it() -> None:
     setup = walking_setup(BoosterSetup(players=1))
-    assert setup.speeds == pytest.approx((0.96, 0.672, 0.576, 1.2))  # 0.8 of what its policy was trained for
+    assert setup.speeds == pytest.approx((0.96, 0.672, 0.56, 1.2))  # 0.8 of what its policy was trained for
     player = BoosterPlayer("reds", 1, setup)
     with MjGame(load_rules("ssim26"), seed=3, seats={"t1": 1}) as game:
         loop = GameLoop(game, {("reds", 1): player})
@@ -134,9 +161,11 @@ def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it
         assert belief["ball_x"] > 0.3
 
 
-def test_a_robot_without_a_walk_of_its_own_stands() -> None:
-    setup = BoosterSetup(robot="k1")
-    assert walking_setup(setup) is setup
+@pytest.mark.parametrize("robot", ["t1", "k1"])
+def test_robots_walk_by_the_policy_that_comes_with_nutmeg_as_fast_as_it_says(robot: str) -> None:
+    setup, policy = walking_setup(BoosterSetup(robot=robot)), policy_of(f"policy-{robot}")
+    assert setup.speeds == (policy.fastest[0], policy.back, *policy.fastest[1:])
+    assert isinstance(BoosterPlayer("reds", 1, setup).walker, PolicyWalker)
 
 
 def test_a_walk_without_a_policy_is_refused() -> None:

@@ -99,13 +99,17 @@ class Game:
         return x, y
 
 
-@pytest.fixture
-def spl_live(spl: Rules) -> Game:
-    """A game of the Standard Platform League in which the ball is in play."""
-    game = Game(spl, players=4)
+def live_game(rules: Rules, players: int = 11) -> Game:
+    """A game in which the ball is in play."""
+    game = Game(rules, players=players)
     game.cycle()
     game.order(PlayMode.PLAY_ON)
     return game
+
+
+@pytest.fixture
+def spl_live(spl: Rules) -> Game:
+    return live_game(spl, players=4)
 
 
 @pytest.fixture
@@ -114,17 +118,15 @@ def game(rules: Rules) -> Game:
 
 
 @pytest.fixture
-def live(game: Game) -> Game:
-    """A game in which the ball is in play."""
-    game.cycle()
-    game.order(PlayMode.PLAY_ON)
-    return game
+def live(rules: Rules) -> Game:
+    return live_game(rules)
 
 
 class Tools:
     """What tests need besides a game."""
 
     Game = Game
+    live_game = staticmethod(live_game)
 
     @staticmethod
     def events(decisions: Sequence[Decision], kind: str | None = None) -> list[Event]:

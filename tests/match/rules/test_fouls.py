@@ -95,9 +95,7 @@ def test_if_the_goalie_comes_last_the_farthest_field_player_has_to_go(live: Any,
 
 
 def test_attackers_may_crowd_the_area_unless_the_book_forbids_it(rules: Rules, live: Any, tools: Any) -> None:
-    strict = tools.Game(tools.with_fouls(rules, illegal_attack={"on": True}))
-    strict.cycle()
-    strict.order(PlayMode.PLAY_ON)
+    strict = tools.live_game(tools.with_fouls(rules, illegal_attack={"on": True}))
     for game, called in ((live, []), (strict, [(Foul.ILLEGAL_ATTACK, LEFT, 5)])):
         for number, y in ((2, 1.0), (3, -1.0), (4, 2.0)):
             game.put(LEFT, number, 14.0, y)
@@ -107,9 +105,7 @@ def test_attackers_may_crowd_the_area_unless_the_book_forbids_it(rules: Rules, l
 
 
 def test_crowding_calls_the_second_and_third_nearest_to_a_contested_ball(rules: Rules, tools: Any) -> None:
-    game = tools.Game(tools.with_fouls(rules, crowding={"on": True}))
-    game.cycle()
-    game.order(PlayMode.PLAY_ON)
+    game = tools.live_game(tools.with_fouls(rules, crowding={"on": True}))
     for number, x in ((4, -0.2), (5, -0.35), (6, -0.9)):
         game.put(LEFT, number, x, 0.0)
     assert fouls(game.cycle(), tools) == []
@@ -132,9 +128,7 @@ def test_a_self_collision_takes_the_drive_from_the_limb_for_a_second_and_is_not_
 
 
 def test_a_self_collision_can_send_the_player_out_instead(rules: Rules, tools: Any) -> None:
-    game = tools.Game(tools.with_fouls(rules, self_collision={"penalty": "outside"}))
-    game.cycle()
-    game.order(PlayMode.PLAY_ON)
+    game = tools.live_game(tools.with_fouls(rules, self_collision={"penalty": "outside"}))
     found = np.zeros((2, 11, 4), bool)
     found[0, 4, 1] = True
     game.seconds(1.0, self_collision=found)
@@ -144,9 +138,7 @@ def test_a_self_collision_can_send_the_player_out_instead(rules: Rules, tools: A
 
 def test_fouls_that_are_switched_off_are_not_called(rules: Rules, tools: Any) -> None:
     off = {name: {"on": False} for name in ("incapable", "illegal_defence", "self_collision")}
-    game = tools.Game(tools.with_fouls(rules, **off))
-    game.cycle()
-    game.order(PlayMode.PLAY_ON)
+    game = tools.live_game(tools.with_fouls(rules, **off))
     for number in range(2, 8):
         game.put(LEFT, number, -14.0, 0.8 * number - 4, 0.1)
     found = np.ones((2, 11, 4), bool)

@@ -16,9 +16,7 @@ LEFT, RIGHT = Side.LEFT, Side.RIGHT
 @pytest.fixture
 def strict(rules: Rules, tools: Any) -> Any:
     """A live game with offside; left 10 is behind all defenders but the goalie, left 9 is not."""
-    game = tools.Game(dataclasses.replace(rules, offside=OffsideRules(on=True)))
-    game.cycle()
-    game.order(PlayMode.PLAY_ON)
+    game = tools.live_game(dataclasses.replace(rules, offside=OffsideRules(on=True)))
     for number in range(1, 12):
         game.put(RIGHT, number, 14.0 if number == 1 else 8.0 - 0.1 * number, 0.8 * number - 5)
     game.put(LEFT, 10, 9.0, 0.0)

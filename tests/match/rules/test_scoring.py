@@ -68,42 +68,29 @@ def test_a_fast_ball_thrown_back_by_the_net_is_judged_where_it_crossed_the_line(
     assert live.state.score == (1, 0)
 
 
-@pytest.mark.parametrize("mode", [PlayMode.KICK_IN_LEFT, PlayMode.FREE_KICK_LEFT, PlayMode.OFFSIDE_LEFT])
-def test_no_goal_straight_from_an_indirect_kick(live: Any, tools: Any, mode: PlayMode) -> None:
+@pytest.mark.parametrize(
+    ("mode", "touches", "x", "then", "why"),
+    [
+        (PlayMode.KICK_IN_LEFT, (7,), 1, PlayMode.GOAL_KICK_RIGHT, "straight from an indirect kick"),
+        (PlayMode.FREE_KICK_LEFT, (7,), 1, PlayMode.GOAL_KICK_RIGHT, "straight from an indirect kick"),
+        (PlayMode.OFFSIDE_LEFT, (7,), 1, PlayMode.GOAL_KICK_RIGHT, "straight from an indirect kick"),
+        (PlayMode.CORNER_KICK_LEFT, (7,), 1, PlayMode.GOAL_LEFT, ""),
+        (PlayMode.DIRECT_FREE_KICK_LEFT, (7,), 1, PlayMode.GOAL_LEFT, ""),
+        (PlayMode.KICK_IN_LEFT, (7, 8), 1, PlayMode.GOAL_LEFT, ""),
+        (PlayMode.DIRECT_FREE_KICK_LEFT, (7,), -1, PlayMode.CORNER_KICK_RIGHT, "straight from an own kick"),
+    ],
+)
+def test_a_goal_straight_from_a_kick_counts_if_the_kick_is_direct_or_another_player_touches_it(
+    live: Any, tools: Any, mode: PlayMode, touches: tuple[int, ...], x: int, then: PlayMode, why: str
+) -> None:
     live.order(mode)
     live.seconds(1.1)
-    live.cycle([(LEFT, 7)])
-    heard = live.roll_ball((14.9, 0.0), (15.2, 0.0))
-    assert live.state.mode is PlayMode.GOAL_KICK_RIGHT
-    assert live.state.score == (0, 0)
-    assert "straight from an indirect kick" in tools.events(heard, "no_goal")[0].text
-
-
-@pytest.mark.parametrize("mode", [PlayMode.CORNER_KICK_LEFT, PlayMode.DIRECT_FREE_KICK_LEFT])
-def test_a_goal_straight_from_a_direct_kick_counts(live: Any, mode: PlayMode) -> None:
-    live.order(mode)
-    live.seconds(1.1)
-    live.cycle([(LEFT, 7)])
-    live.roll_ball((14.9, 0.0), (15.2, 0.0))
-    assert live.state.score == (1, 0)
-
-
-def test_an_indirect_kick_that_another_player_touches_may_go_in(live: Any) -> None:
-    live.order(PlayMode.KICK_IN_LEFT)
-    live.seconds(1.1)
-    live.cycle([(LEFT, 7)])
-    live.cycle([(LEFT, 8)])
-    live.roll_ball((14.9, 0.0), (15.2, 0.0))
-    assert live.state.score == (1, 0)
-
-
-def test_an_own_goal_straight_from_an_own_kick_is_a_corner_for_the_opponents(live: Any) -> None:
-    live.order(PlayMode.DIRECT_FREE_KICK_LEFT)
-    live.seconds(1.1)
-    live.cycle([(LEFT, 7)])
-    live.roll_ball((-14.9, 0.0), (-15.2, 0.1))
-    assert live.state.mode is PlayMode.CORNER_KICK_RIGHT
-    assert live.state.score == (0, 0)
+    for number in touches:
+        live.cycle([(LEFT, number)])
+    heard = live.roll_ball((14.9 * x, 0.0), (15.2 * x, 0.1))
+    assert live.state.mode is then
+    assert live.state.score == (int(not why), 0)
+    assert [why in event.text for event in tools.events(heard, "no_goal")] == ([True] if why else [])
 
 
 def kick_off(game: Any) -> None:

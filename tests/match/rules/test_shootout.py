@@ -29,10 +29,8 @@ def shoot_out(rules: Rules, tools: Any) -> Any:
 
 def next_kick(game: Any) -> tuple[Side, int]:
     """Wait for the next kick; its side, and the kicker's number."""
-    for _ in range(200):
+    while game.state.mode not in (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT):
         game.cycle()
-        if game.state.mode in (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT):
-            break
     return game.state.shoot_out.side, game.state.shoot_out.kicker + 1
 
 
@@ -40,7 +38,8 @@ def kick(game: Any, *, goal: bool) -> None:
     side, number = next_kick(game)
     game.cycle([(side, number)])
     assert game.state.mode is PlayMode.PLAY_ON
-    game.roll_ball((14.9 * side.sign, 0.0 if goal else 3.0), (15.2 * side.sign, 0.0 if goal else 3.0))
+    line, y = side.sign * game.rules.pitch.length / 2, 0.0 if goal else 1.5
+    game.roll_ball((line - 0.1 * side.sign, y), (line + 0.2 * side.sign, y))
 
 
 def test_kicks_are_taken_in_turns_by_field_players_from_six_metres(shoot_out: Any) -> None:
@@ -110,27 +109,20 @@ def spl_shoot_out(spl: Rules, tools: Any) -> Any:
     return game
 
 
-def wait_for_kick(game: Any) -> tuple[Side, int]:
-    while game.state.mode not in (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT):
-        game.cycle()
-    return game.state.shoot_out.side, game.state.shoot_out.kicker + 1
-
-
 def test_one_striker_and_one_keeper_are_left_and_the_ball_lies_on_the_mark(spl_shoot_out: Any) -> None:
     for _ in range(2):
-        side, number = wait_for_kick(spl_shoot_out)
+        side, number = next_kick(spl_shoot_out)
         assert tuple(spl_shoot_out.ball[:2]) == pytest.approx((1.2 * side.sign, 0.0))
         assert spl_shoot_out.place_of(side, number) == pytest.approx((0.0, 0.0))
         assert spl_shoot_out.place_of(side.other, 1) == pytest.approx((3.0 * side.sign, 0.0))
         others = spl_shoot_out.present.copy()
         others[side, number - 1] = others[side.other, 0] = False
         assert np.abs(spl_shoot_out.position[others][:, 1]).min() == pytest.approx(2.35)
-        spl_shoot_out.cycle([(side, number)])
-        spl_shoot_out.roll_ball((2.9 * side.sign, 1.5), (3.1 * side.sign, 1.5))
+        kick(spl_shoot_out, goal=False)
 
 
 def test_a_striker_may_dribble_but_not_into_the_area(spl_shoot_out: Any, tools: Any) -> None:
-    side, number = wait_for_kick(spl_shoot_out)
+    side, number = next_kick(spl_shoot_out)
     for x in (1.2, 1.6, 2.0, 2.3):
         spl_shoot_out.put_ball(x * side.sign, 0.0)
         assert not tools.events(spl_shoot_out.cycle([(side, number)]), "shoot_out")
@@ -141,7 +133,7 @@ def test_a_striker_may_dribble_but_not_into_the_area(spl_shoot_out: Any, tools: 
 
 
 def test_a_keeper_may_leave_its_area_but_not_touch_the_ball_there(spl_shoot_out: Any) -> None:
-    side, number = wait_for_kick(spl_shoot_out)
+    side, number = next_kick(spl_shoot_out)
     spl_shoot_out.cycle([(side, number)])
     spl_shoot_out.put(side.other, 1, 1.5 * side.sign, 0.0)
     spl_shoot_out.seconds(1.0)
@@ -151,7 +143,7 @@ def test_a_keeper_may_leave_its_area_but_not_touch_the_ball_there(spl_shoot_out:
 
 
 def test_a_striker_has_a_minute(spl_shoot_out: Any, tools: Any) -> None:
-    wait_for_kick(spl_shoot_out)
+    next_kick(spl_shoot_out)
     assert not tools.events(spl_shoot_out.seconds(59.9), "shoot_out")
     (event,) = tools.events(spl_shoot_out.seconds(0.3), "shoot_out")
     assert "time for the kick is over" in event.text
@@ -159,9 +151,6 @@ def test_a_striker_has_a_minute(spl_shoot_out: Any, tools: Any) -> None:
 
 def test_a_shoot_out_ends_with_a_winner(spl_shoot_out: Any) -> None:
     for goal in (True, False, True, False):
-        side, number = wait_for_kick(spl_shoot_out)
-        spl_shoot_out.cycle([(side, number)])
-        y = 0.0 if goal else 1.5
-        spl_shoot_out.roll_ball((2.9 * side.sign, y), (3.1 * side.sign, y))
+        kick(spl_shoot_out, goal=goal)
     assert spl_shoot_out.state.mode is PlayMode.GAME_OVER
     assert sorted(spl_shoot_out.state.score) == [0, 2]

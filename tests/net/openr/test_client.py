@@ -65,10 +65,7 @@ class Slides:
 def test_observers_hear_vectors_and_see_pictures(serve: Serve) -> None:
     slides = Slides()
     settings = settings_for(["ers210"], first_port=0)
-    with (
-        serve(settings, lock_step=True, cameras=lambda _: slides) as served,
-        OpenrClient(*served.address()) as robot,
-    ):
+    with serve(settings, lock_step=True, cameras=lambda _: slides) as served, OpenrClient(*served.address()) as robot:
         heard: list[Sensors] = []
         seen: list[CameraPicture] = []
         robot.observe_sensors(heard.append)

@@ -8,31 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nutmeg.net.openr.commands import (
-    COMMAND_TYPES,
-    EVERY,
-    LED_COMMAND,
-    LED_COMMAND2,
-    Command,
-    CommandVector,
-    camera_packet,
-    commands_packet,
-    gains_packet,
-    joint_command,
-    power_packet,
-    read_camera,
-    read_commands,
-    read_gains,
-    read_power,
-    read_step,
-    step_packet,
-)
+from nutmeg.net.openr import commands as wire
+from nutmeg.net.openr.commands import Command, CommandVector, joint_command
 from nutmeg.net.openr.models import Gains
 from nutmeg.net.openr.packets import PacketError, PacketReader, PacketType
 
 commands = st.builds(
     Command,
-    type=st.sampled_from(sorted(COMMAND_TYPES)),
+    type=st.sampled_from(sorted(wire.COMMAND_TYPES)),
     primitive=st.integers(0, 2**32 - 1),
     values=st.lists(st.binary(min_size=8, max_size=8), min_size=1, max_size=16).map(tuple),
 )
@@ -56,7 +39,7 @@ def test_a_command_vector_has_its_documented_bytes() -> None:
         optional=b"abcde",
         offset=1,
     )
-    data = commands_packet(vector, sequence=77, model=7)
+    data = wire.commands_packet(vector, sequence=77, model=7)
     assert data[:32] == struct.pack("<4sHHIIIIQ", b"NMOR", 1, 16, 112, 7, 77, 0, 0)
     assert data[32:64] == struct.pack("<6I", 3, 2, 5, 2, 1, 5) + b"abcde\0\0\0"
     assert data[64:92] == struct.pack("<3Iiiii", 259, 12, 2, 500000, 0, -250000, 0)
@@ -66,22 +49,22 @@ def test_a_command_vector_has_its_documented_bytes() -> None:
 @given(vectors)
 @settings(max_examples=40)
 def test_a_command_vector_comes_back_as_it_was(vector: CommandVector) -> None:
-    (packet,) = PacketReader(16384).feed(commands_packet(vector, sequence=1))
+    (packet,) = PacketReader(16384).feed(wire.commands_packet(vector, sequence=1))
     assert packet.type == PacketType.COMMANDS
-    assert read_commands(packet.body) == vector
+    assert wire.read_commands(packet.body) == vector
 
 
 @given(vectors, st.data())
 @settings(max_examples=40)
 def test_a_damaged_command_vector_is_read_or_refused(vector: CommandVector, data: st.DataObject) -> None:
-    body = bytearray(commands_packet(vector)[32:])
+    body = bytearray(wire.commands_packet(vector)[32:])
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(body) - 1))
         body[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
         if not body:
             break
     try:
-        read = read_commands(bytes(body))
+        read = wire.read_commands(bytes(body))
     except PacketError:
         return
     assert read.channel < 16
@@ -103,52 +86,52 @@ def test_a_damaged_command_vector_is_read_or_refused(vector: CommandVector, data
 )
 def test_a_vector_that_is_not_allowed_says_why(vector: CommandVector, problem: str) -> None:
     with pytest.raises(PacketError, match=problem):
-        commands_packet(vector)
+        wire.commands_packet(vector)
 
 
 def test_values_that_last_take_their_periods() -> None:
     value = struct.pack("<IHH", 1, 3, 0)
-    assert Command(type=LED_COMMAND2, primitive=1, values=(value, value)).periods == (3, 3)
-    assert Command(type=LED_COMMAND, primitive=1, values=(value,)).periods == (48,)
-    assert Command(type=LED_COMMAND2, primitive=1, values=(bytes(8),)).periods == (1,)
+    assert Command(type=wire.LED_COMMAND2, primitive=1, values=(value, value)).periods == (3, 3)
+    assert Command(type=wire.LED_COMMAND, primitive=1, values=(value,)).periods == (48,)
+    assert Command(type=wire.LED_COMMAND2, primitive=1, values=(bytes(8),)).periods == (1,)
     assert joint_command(1, [0.1, 0.2]).periods == (1, 1)
     assert joint_command(1, [0.1, -0.2]).references == (100000, -200000)
 
 
 def test_gains_power_camera_and_steps_have_their_documented_bytes() -> None:
     gains = Gains(p=28, i=8, d=1)
-    data = gains_packet([(12, gains), (EVERY, Gains())], sequence=4)
+    data = wire.gains_packet([(12, gains), (wire.EVERY, Gains())], sequence=4)
     assert data[:32] == struct.pack("<4sHHIIIIQ", b"NMOR", 1, 17, 68, 0, 4, 0, 0)
     assert data[32:] == struct.pack("<I", 2) + struct.pack("<I6H", 12, 28, 8, 1, 14, 2, 15) + struct.pack(
         "<I6H", 0xFFFFFFFF, 0, 0, 0, 14, 2, 15
     )
-    assert read_gains(data[32:]) == [(12, gains), (EVERY, Gains())]
+    assert wire.read_gains(data[32:]) == [(12, gains), (wire.EVERY, Gains())]
     for packet, number, inside in (
-        (power_packet(on=True), 18, (1,)),
-        (camera_packet(386, 2), 19, (386, 2)),
-        (step_packet(31), 20, (31,)),
+        (wire.power_packet(on=True), 18, (1,)),
+        (wire.camera_packet(386, 2), 19, (386, 2)),
+        (wire.step_packet(31), 20, (31,)),
     ):
         assert packet[6] == number
         assert packet[32:] == struct.pack(f"<{len(inside)}I", *inside)
-    assert read_power(power_packet(on=False)[32:]) is False
-    assert read_camera(camera_packet(384, 3)[32:]) == (384, 3)
-    assert read_step(step_packet(2**32 + 5)[32:]) == 5
+    assert wire.read_power(wire.power_packet(on=False)[32:]) is False
+    assert wire.read_camera(wire.camera_packet(384, 3)[32:]) == (384, 3)
+    assert wire.read_step(wire.step_packet(2**32 + 5)[32:]) == 5
 
 
 @pytest.mark.parametrize(
     ("read", "body", "problem"),
     [
-        (read_gains, b"", "too early"),
-        (read_gains, struct.pack("<I", 2), "2 records"),
-        (read_power, struct.pack("<I", 2), "0 or 1"),
-        (read_power, b"", "not 4"),
-        (read_camera, struct.pack("<2I", 383, 1), "383"),
-        (read_camera, struct.pack("<2I", 384, 4), "parameter 4"),
-        (read_step, b"abcde", "not 4"),
-        (read_commands, b"abcd", "too early"),
-        (read_commands, struct.pack("<6I", 0, 0, 0, 0, 0, 4), "optional"),
-        (read_commands, struct.pack("<6I", 0, 0, 0, 0, 0, 0) + b"more", "counts make 24"),
-        (read_commands, struct.pack("<6I", 0, 0, 0, 1, 0, 0), "too early"),
+        (wire.read_gains, b"", "too early"),
+        (wire.read_gains, struct.pack("<I", 2), "2 records"),
+        (wire.read_power, struct.pack("<I", 2), "0 or 1"),
+        (wire.read_power, b"", "not 4"),
+        (wire.read_camera, struct.pack("<2I", 383, 1), "383"),
+        (wire.read_camera, struct.pack("<2I", 384, 4), "parameter 4"),
+        (wire.read_step, b"abcde", "not 4"),
+        (wire.read_commands, b"abcd", "too early"),
+        (wire.read_commands, struct.pack("<6I", 0, 0, 0, 0, 0, 4), "optional"),
+        (wire.read_commands, struct.pack("<6I", 0, 0, 0, 0, 0, 0) + b"more", "counts make 24"),
+        (wire.read_commands, struct.pack("<6I", 0, 0, 0, 1, 0, 0), "too early"),
     ],
 )
 def test_packets_with_a_wrong_inside_say_why(read: object, body: bytes, problem: str) -> None:

@@ -14,21 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nutmeg.net.host.robot_host import RobotHost
-from nutmeg.net.openr.commands import (
-    EVERY,
-    GAIN,
-    JOINT_COMMAND,
-    JOINT_COMMAND2,
-    LED_COMMAND2,
-    SHUTTER,
-    WHITE_BALANCE,
-    Command,
-    CommandVector,
-    commands_packet,
-    gains_packet,
-    joint_command,
-    power_packet,
-)
+from nutmeg.net.openr import commands as wire
+from nutmeg.net.openr.commands import Command, CommandVector, commands_packet, gains_packet, joint_command
 from nutmeg.net.openr.configuration import host_settings, settings_for
 from nutmeg.net.openr.models import Gains, model_named
 from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketReader, read_sensors
@@ -148,7 +135,7 @@ def test_a_robot_is_limp_until_it_has_power_and_gains() -> None:
     fallen = bench.host.worlds.robot("ers7-1").pose[0, 2]
     assert fallen < start - 0.01
     assert bench.robot.motors.limp.sum() >= 18
-    bench.hear(power_packet(on=True))
+    bench.hear(wire.power_packet(on=True))
     bench.run(0.1)
     assert bench.robot.motors.limp.sum() == 18
     before = {of: v["value"][-1] for of, v in bench.values().items()}
@@ -212,7 +199,7 @@ def test_the_integral_gain_takes_away_what_gravity_bends_and_twice_of_it_in_half
 
 
 def test_the_largest_gains_are_stable(bench: Bench) -> None:
-    bench.hear(gains_packet([(EVERY, Gains(p=60000, d=0))]))
+    bench.hear(gains_packet([(wire.EVERY, Gains(p=60000, d=0))]))
     swing = [0.3 * (-1) ** (k // 8) for k in range(16)]
     for _ in range(4):
         commands = tuple(joint_command(k, swing) for k in bench.model.joints)
@@ -225,7 +212,7 @@ def test_the_largest_gains_are_stable(bench: Bench) -> None:
 def test_gains_in_a_command_are_those_of_the_old_format(ers7: Bench) -> None:
     number = ers7.model.id_of("PRM:/r2/c1-Joint2:21")
     value = struct.pack("<iBBBB", 100000, 14, 4, 1, 0)
-    command = Command(type=JOINT_COMMAND, primitive=number, values=(value,))
+    command = Command(type=wire.JOINT_COMMAND, primitive=number, values=(value,))
     ers7.hear(commands_packet(CommandVector(commands=(command,))))
     ers7.run(0.02)
     assert ers7.robot.motors.gains[number] == Gains(p=14, i=4, d=1)
@@ -286,7 +273,9 @@ def test_the_optional_area_of_a_command_comes_back_with_the_sensors(ers7: Bench)
 def test_ears_that_are_commanded_like_other_joints_do_not_hold_up_the_legs(ers7: Bench) -> None:
     ear = next(k for k, p in enumerate(ers7.model.primitives, 1) if p.about == "Left ear")
     knee = ers7.model.id_of("PRM:/r2/c1/c2/c3-Joint2:23")
-    up, nothing = (Command(type=JOINT_COMMAND2, primitive=ear, values=(struct.pack("<2i", n, 0),)) for n in (1, 350000))
+    up, nothing = (
+        Command(type=wire.JOINT_COMMAND2, primitive=ear, values=(struct.pack("<2i", n, 0),)) for n in (1, 350000)
+    )
     ear_place, knee_place = ers7.robot.robot.motor_index(["EAR:left", "LFr:knee"])
     limits = ers7.robot.robot.table.limits[ers7.robot.robot.table.joints.index("EAR:left")]
     for command, angle in ((up, 1.5), (nothing, 1.6)):
@@ -320,21 +309,21 @@ RAMP = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
 def test_nothing_changes_until_something_is_asked() -> None:
     controls = CameraControls(model_named("ers7"))
     assert controls.apply(RAMP) is RAMP
-    controls.set(SHUTTER, 3)
+    controls.set(wire.SHUTTER, 3)
     assert controls.apply(RAMP) is not RAMP
-    controls.set(SHUTTER, 2)
+    controls.set(wire.SHUTTER, 2)
     assert controls.apply(RAMP) is RAMP
 
 
 @pytest.mark.parametrize(
     ("model", "request_", "parameter", "factor"),
     [
-        ("ers7", SHUTTER, 1, 2.0),
-        ("ers7", SHUTTER, 3, 0.5),
-        ("ers7", GAIN, 1, 10**-0.3),
-        ("ers7", GAIN, 3, 10**0.3),
-        ("ers210", GAIN, 1, 1.0),
-        ("ers210", GAIN, 3, 10**0.3),
+        ("ers7", wire.SHUTTER, 1, 2.0),
+        ("ers7", wire.SHUTTER, 3, 0.5),
+        ("ers7", wire.GAIN, 1, 10**-0.3),
+        ("ers7", wire.GAIN, 3, 10**0.3),
+        ("ers210", wire.GAIN, 1, 1.0),
+        ("ers210", wire.GAIN, 3, 10**0.3),
     ],
 )
 def test_light_is_multiplied_by_shutter_and_gain(model: str, request_: int, parameter: int, factor: float) -> None:
@@ -347,14 +336,14 @@ def test_light_is_multiplied_by_shutter_and_gain(model: str, request_: int, para
 
 def test_a_balance_for_lamps_is_bluer_and_one_for_daylight_redder() -> None:
     controls = CameraControls(model_named("ers7"))
-    controls.set(WHITE_BALANCE, 1)
+    controls.set(wire.WHITE_BALANCE, 1)
     red, green, blue = controls.factors
     assert green == pytest.approx(1.0)
     assert red < green < blue
-    controls.set(WHITE_BALANCE, 2)
+    controls.set(wire.WHITE_BALANCE, 2)
     red, green, blue = controls.factors
     assert blue < green < red
-    controls.set(WHITE_BALANCE, 3)
+    controls.set(wire.WHITE_BALANCE, 3)
     np.testing.assert_allclose(controls.factors, 1.0)
 
 
@@ -428,7 +417,7 @@ def test_commands_of_different_lengths_finish_with_the_longest() -> None:
 def test_lights_take_their_time() -> None:
     robot = Robot()
     light = Command(
-        type=LED_COMMAND2, primitive=40, values=(struct.pack("<IHH", 1, 3, 0), struct.pack("<IHH", 0, 2, 0))
+        type=wire.LED_COMMAND2, primitive=40, values=(struct.pack("<IHH", 1, 3, 0), struct.pack("<IHH", 0, 2, 0))
     )
     robot.queues.add(CommandVector(commands=(light,)), sequence=1, owner="a")
     robot.run(6)

@@ -28,7 +28,10 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 EXAMPLE = EXAMPLES / "btr_ant" / "btr.toml"
 
 
-def run(settings: BtrSettings, folder: Path, **given: Any) -> BtrResult:
+def run(settings: BtrSettings, folder: Path, *, reality: Any = None, **given: Any) -> BtrResult:
+    """A run, in the reality of its settings or in another one."""
+    if reality is not None:
+        given["realities"] = {settings.reality.kind: lambda *_: reality}
     return BackToReality(settings, folder=folder, **given).run()
 
 

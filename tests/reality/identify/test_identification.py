@@ -148,6 +148,18 @@ def test_the_offset_of_an_encoder_is_found_beside_the_friction(
     assert found.values == pytest.approx({**bench.hidden, "zero": 0.04}, rel=0.01)
 
 
+def test_an_encoder_whose_zero_is_off_is_named(
+    bench: Any, settings: IdentifySettings, folder: Path, tmp_path: Path
+) -> None:
+    rows = np.genfromtxt(folder / "slow.csv", delimiter=",", names=True)
+    bench.log(
+        tmp_path / "slow.csv", rows["time_s"], rows["goal_rad"], rows["position_rad"] + 0.1, rows["torque_on"] > 0
+    )
+    train = found_files(["slow.csv"], tmp_path, "train")
+    found = Identification(short(settings, 40), train=train, held_out={}, seed=0).run(InThisThread())
+    assert any("search its zero ([parameters.zero_pendulum]" in problem for problem in found.problems)
+
+
 def test_angles_in_degrees_are_suspected(bench: Any, settings: IdentifySettings, tmp_path: Path) -> None:
     times = np.arange(60) * 0.01
     bench.log(tmp_path / "slow.csv", times, np.cos(times), np.degrees(np.sin(9 * times)), np.ones(60, bool))

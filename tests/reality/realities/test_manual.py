@@ -42,8 +42,8 @@ class Laboratory:
             self.acts.pop(0)()
 
     def reality(self, **changed: object) -> ManualReality:
-        given = {"motors": ("swing",), "columns": {"angles.swing": "rad"}}
-        return ManualReality(self.folder, WATCH, **{**given, **changed}, wait=self.wait, say=self.said.append)  # type: ignore[arg-type]
+        logs = LogFormat(**{"columns": {"angles.swing": "rad"}, **changed})  # type: ignore[arg-type]
+        return ManualReality(self.folder, WATCH, motors=("swing",), logs=logs, wait=self.wait, say=self.said.append)
 
 
 def angles(trial: Trial) -> np.ndarray:
@@ -195,7 +195,7 @@ def test_a_column_map_reads_logs_in_the_laboratorys_own_words(trials: list[Trial
     laboratory = Laboratory(
         tmp_path, drop(tmp_path, "i00-00.csv", text), lambda: None, drop(tmp_path, "i00-00.toml", "fitness = 1.5\n")
     )
-    reality = laboratory.reality(logs=LogFormat(mapping=mapping, names={"angles.swing": "servo.angle"}))
+    reality = laboratory.reality(mapping=mapping, names={"angles.swing": "servo.angle"})
     observed = next(iter(reality.try_out(trials[:1])))
     np.testing.assert_allclose(observed.behaviour.series[:, 0], angles(trials[0]), atol=1e-6)  # type: ignore[index]
     assert observed.fitness == 1.5, "waited for: the log has no joint angle by its own name"

@@ -43,7 +43,7 @@ def printed_walks() -> dict[str, WalkParameters]:
     """The walk `initial` with mended equations, with each of the printed ones, with all, and sensing its real mass."""
     chosen = {MENDED: 0, **PRINTED_EQUATIONS, ALL: sum(PRINTED_EQUATIONS.values())}
     start = read_walk("initial")
-    walks = {name: start.with_set("walk", {"as_printed": float(sum_)}) for name, sum_ in chosen.items()}
+    walks = {name: start.with_set("walk", {"as_printed": float(equations)}) for name, equations in chosen.items()}
     return {**walks, MASS: start.with_set("walk", {"sense_mass": 1.0})}
 
 

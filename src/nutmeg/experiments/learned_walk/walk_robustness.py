@@ -214,9 +214,9 @@ class _Work:
                     options = {"seed": seed, "actuation": actuation, "threads": self.settings.threads}
                     return push_walk(walk, self.settings.scale.pushes, walking=walking, **options).as_json()  # type: ignore[arg-type]
 
-                case = f"{name}-{actuation}-{'walking' if walking else 'standing'}"
+                name_of_curve = f"{name}-{actuation}-{'walking' if walking else 'standing'}"
                 settings = {"walk": asdict(walk), "pushes": asdict(self.settings.scale.pushes)}
-                found = each_seed(self.out / case, [self.settings.seed], settings, one)[0]
+                found = each_seed(self.out / name_of_curve, [self.settings.seed], settings, one)[0]
                 yield {**found, "walk": name, "robot": walk.robot, "actuation": actuation}
 
     def transfer(self, name: str, walk: WalkParameters) -> Iterator[dict[str, Any]]:

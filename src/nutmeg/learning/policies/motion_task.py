@@ -28,7 +28,7 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
 from nutmeg.base.records import record_values
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
-from nutmeg.learning.policies.task import Episode, Rewards, RobotTask
+from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, TaskDesign
 from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror
@@ -189,15 +189,7 @@ class MotionTask(RobotTask):
         chosen = rewards or MotionRewards()
         if scene.has_ball:
             chosen = dataclasses.replace(chosen, damping=load_ball(self.ball).rolling_damping)
-        super().__init__(
-            scene,
-            count,
-            threads=threads,
-            gait=self.correction.gait,
-            rewards=chosen,
-            truth=TRUTH_MIRROR,
-            legs=frozenset(),
-        )
+        super().__init__(scene, count, TaskDesign(self.correction.gait, chosen, TRUTH_MIRROR), threads=threads)
         self.motions = self._shipped()
         """The motions that are corrected."""
         self._plans = self._planned()

@@ -20,7 +20,7 @@ import copy
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -186,17 +186,27 @@ def _use_stream(stream: int) -> None:
     torch.cuda.set_stream(torch.cuda.ExternalStream(stream))
 
 
+class TaskDesign(NamedTuple):
+    """In what tasks differ."""
+
+    gait: Gait
+    """How actions become motions."""
+    rewards: Rewards
+    """What counts."""
+    truth: Sequence[tuple[int, float]]
+    """Where each number that only the critic sees is in a mirror, and its sign."""
+    legs: frozenset[str] = frozenset()
+    """The joints of the legs, if others cost something when they leave the stance."""
+
+
 class RobotTask:
     """N robots that learn something.
 
     Args:
         scene: a world with the robot `ROBOT_NAME`.
         count: how many robots, N.
+        design: what they learn, and how.
         threads: how many threads step them; results are the same.
-        gait: how actions become motions.
-        rewards: what counts.
-        truth: where each number that only the critic sees is in a mirror, and its sign.
-        legs: the joints of the legs.
         device: where they are: `cpu`, `gpu` or `warp-cpu`, as of `Worlds`.
     """
 
@@ -208,17 +218,9 @@ class RobotTask:
     """What is known of an episode."""
 
     def __init__(
-        self,
-        scene: Scene,
-        count: int,
-        *,
-        threads: int,
-        gait: Gait,
-        rewards: Rewards,
-        truth: Sequence[tuple[int, float]],
-        legs: frozenset[str],
-        device: Device = "cpu",
+        self, scene: Scene, count: int, design: TaskDesign, *, threads: int = 1, device: Device = "cpu"
     ) -> None:
+        gait, rewards, truth, legs = design
         self.scene, self.gait, self.count, self.device = scene, gait, count, device
         self.table = table = scene.robot(ROBOT_NAME)
         self._steps = steps_in(CONTROL_CYCLE, scene.timestep)

@@ -18,16 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UsageError
+from nutmeg.match.calibration import robots
 from nutmeg.match.calibration.ball import ball_friction, find_touches, kick_estimates, push_estimate
-from nutmeg.match.calibration.robots import (
-    fall_estimates,
-    find_falls,
-    fit_walks,
-    get_up_estimates,
-    head_speed,
-    walk_noise,
-    walk_runs,
-)
 from nutmeg.match.calibration.tracks import read_tracks
 from nutmeg.recording import Recording
 
@@ -93,7 +85,7 @@ def calibrate(
         float(one.present.mean()) * float(t.times[-1] - t.times[0]) for t in tracks for one in t.robots.values()
     )
     told = [one for one in tracks if one.wishes_known]
-    runs, friction = walk_runs(told), (settings.ball.deceleration, settings.ball.damping)
+    runs, friction = robots.walk_runs(told), (settings.ball.deceleration, settings.ball.damping)
     kicks = [one for each in told for one in find_touches(each, friction) if one.kicked and one.strength > 0.3]
     return Calibrated(
         walked=np.column_stack([runs.wish[runs.settled, 0], runs.speed[runs.settled, 0]]),
@@ -113,18 +105,18 @@ def _source(one: Estimate, files: str) -> str:
 def estimate_all(tracks: Sequence[Tracks], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
     """All estimates, known or not."""
     told = [one for one in tracks if one.wishes_known]
-    runs, model = fit_walks(told, base)
+    runs, model = robots.fit_walks(told, base)
     friction = ball_friction(tracks, rng)
     rolls = tuple(base.number(one.name) if one.value is None else one.value for one in friction)
     touches = [(one, touch) for one in told for touch in find_touches(one, (rolls[0], rolls[1]))]
-    falls = [fall for one in tracks for fall in find_falls(one)]
+    falls = [fall for one in tracks for fall in robots.find_falls(one)]
     return [
         *model.estimates,
-        *walk_noise(runs, model, rng),
-        head_speed(tracks, rng),
+        *robots.walk_noise(runs, model, rng),
+        robots.head_speed(tracks, rng),
         *friction,
         *kick_estimates(touches, base, rng),
         push_estimate(touches, rng),
-        *fall_estimates(told, model, base),
-        *get_up_estimates(falls, rng),
+        *robots.fall_estimates(told, model, base),
+        *robots.get_up_estimates(falls, rng),
     ]

@@ -12,8 +12,8 @@
 A policy of `nutmeg train walk --robot t1` observes what the protocol tells: joint angles (its own differences give the
 speeds), the gyroscope, and the upward direction, which is estimated from gyroscope and accelerometer; it commands
 angles. As on the league's server, place and attitude are told truly, and the ball and others are seen without noise, so
-that beliefs need no filter. What to do is decided by `tactics`, as in all worlds; these robots have no kick yet and
-walk through the ball.
+that beliefs need no filter. What to do is decided by `tactics`, as in all worlds. Who has fallen gets up by keyframes,
+and its walk takes over at their end; these robots have no kick yet and walk through the ball.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ from nutmeg.model.actuation.drives import drive_of_each_joint
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 from nutmeg.motion.bodies import ROBOT_NAME, ReportedRobot
+from nutmeg.motion.inertial import FallDetector, UpEstimator
+from nutmeg.motion.keyframes import GetUp, shipped_get_ups
 from nutmeg.motion.policy import PolicyWalker
-from nutmeg.motion.walk.files import read_walk, walk_names
+from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
@@ -58,10 +60,14 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.mj.percept import Percept, Sight
     from nutmeg.motion.policy import PolicySettings
 
+GETS_UP = ("t1",)
+"""Robots that get up; others lie until they are put up."""
 _NEVER = 1e3
 """How long ago something was seen that never was [s]."""
 _FALLEN_UP = 0.5
 """Who leans so far that its upward direction is less than this along z has fallen."""
+_PUT_UP = 0.3
+"""No robot comes up by this much in a cycle by itself, along z: it was put up."""
 _VELOCITY_SHARE = 0.4
 """Share of a new measurement in the ball's velocity."""
 _HOLD_STEP = 0.02
@@ -199,13 +205,8 @@ class BoosterSetup:
 
 
 def walking_setup(setup: BoosterSetup, name: str = "") -> BoosterSetup:
-    """The setup with a walk, and its speeds; with the one that comes with Nutmeg for the robot if none is named.
-
-    Robots for which there is none stand.
-    """
+    """The setup with a walk and its speeds; if none is named, with the one that comes with Nutmeg."""
     name = name or f"policy-{setup.robot}"
-    if name == f"policy-{setup.robot}" and name not in walk_names():
-        return setup
     policy = policy_of(name, setup.robot)
     ahead, side, turn = (_SPEED_SHARE * fastest for fastest in policy.fastest)
     speeds = ahead, _SPEED_SHARE * policy.back, side, turn
@@ -257,7 +258,11 @@ class BoosterPlayer:
         self._beliefs["seen_ago"], self._beliefs["told_ago"] = _NEVER, _NEVER
         self._beliefs["others"]["age"], self._beliefs["others"]["x"] = _NEVER, np.nan
         self._ball_row = len(landmarks(ground))
-        self._time, self._fallen = 0.0, False
+        self._time = 0.0
+        motions = shipped_get_ups(setup.robot) if setup.robot in GETS_UP else {}
+        self._falls = FallDetector(UpEstimator(self.body, self.body.name, period=CONTROL_CYCLE))
+        self._get_up = GetUp(self.body, self.body.name, motions, falls=self._falls, period=CONTROL_CYCLE)
+        self._rises = bool(motions)
 
     def act(self, percept: Percept) -> Action:
         """The action of this cycle, from what is perceived."""
@@ -298,18 +303,33 @@ class BoosterPlayer:
         self._beliefs["others"][0, number - 1] = (0.01 * x, 0.01 * y, 0.0, fallen)
 
     def _move(self, time: float, request: Request) -> None:
-        """Lets the walk move the legs, and the neck look; who has fallen holds its pose until it is put up."""
-        fallen = bool(self.body.up[0, 2] < _FALLEN_UP)
-        if fallen or self._fallen:
-            self.walker.reset()
-        self._fallen = fallen
-        if fallen:
-            self.body.hold()
+        """Lets the walk move the legs, and the neck look; who has fallen gets up as soon as it lies still."""
+        if self._gets_up(time):
             return
         legs = request.legs
         self.walker.wanted[0] = (legs.ahead, legs.left, legs.turn) if isinstance(legs, Walk) else 0.0
         self.walker.sample(time)
         self._look(request.look)
+
+    def _gets_up(self, time: float) -> bool:
+        """Whether it lies or gets up in this cycle; then it is commanded what that needs."""
+        falls, get_up, was = self._falls, self._get_up, bool(self._falls.fallen[0])
+        before = falls.senses.up[0, 2]
+        falls.senses.reset()  # this league tells robots their true attitude
+        falls.sample(time)
+        if falls.senses.up[0, 2] - before > _PUT_UP:
+            get_up.stop(0)
+        elif falls.fallen[0] and falls.still[0] and not get_up.active[0] and self._rises:
+            get_up.begin(0, falls.lying[0])
+        get_up.sample(time)
+        if get_up.active[0]:
+            self.body.command = get_up.targets
+        elif falls.fallen[0]:
+            self.body.hold()
+        elif was or get_up.done[0]:
+            get_up.done[0] = False
+            self.walker.reset()
+        return bool(get_up.active[0] or falls.fallen[0])
 
     def _look(self, look: Look) -> None:
         """Turns the neck; its pitch is downwards on these robots."""

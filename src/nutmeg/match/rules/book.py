@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nutmeg.base.errors import UsageError
-from nutmeg.base.settings import names_in, read_named
+from nutmeg.base.settings import read_named
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 
@@ -572,11 +572,6 @@ class Rules:
             return dataclasses.replace(self, pitch=pitch)
         except ValueError as error:
             raise UsageError(f"the rule book {self.name!r} cannot be played on this pitch: {error}") from None
-
-
-def rule_books() -> list[str]:
-    """The rule books that come with Nutmeg."""
-    return names_in(FOLDER)
 
 
 def load_rules(name: str | Path) -> Rules:

@@ -156,13 +156,11 @@ def judge_incapable(judgement: Judgement) -> None:
             return
         before = DownTimes(times=np.zeros((3, *PLAYERS_SHAPE)), flags=np.zeros((3, *PLAYERS_SHAPE), bool))
     down = DownTimes(times=before.times.copy(), flags=np.empty_like(before.flags))
-    limits = np.array(
-        [
-            rules.not_standing_height,
-            rules.ground_height,
-            judgement.rules.pitch.width / 2 + rules.margin,
-            rules.stood_up_time + TIME_TOLERANCE,
-        ]
+    limits = (
+        rules.not_standing_height,
+        rules.ground_height,
+        judgement.rules.pitch.width / 2 + rules.margin,
+        rules.stood_up_time + TIME_TOLERANCE,
     )
     steps = facts.time_step - judgement.cycle, judgement.cycle
     known = before.flags, down.times, down.flags
@@ -179,13 +177,13 @@ def judge_incapable(judgement: Judgement) -> None:
 def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
     """Send off who has been down for too long; nothing is counted for them any more."""
     rules, goalie = judgement.rules.fouls.incapable, judgement.facts.goalie
-    shortest = min(rules.ground_time, rules.goalie_ground_time, rules.not_standing_time, rules.goalie_not_standing_time)
-    if down.times[:2].max() <= shortest:
-        return
-    offends = (down.ground > np.where(goalie, rules.goalie_ground_time, rules.ground_time) + TIME_TOLERANCE) | (
-        down.not_standing > np.where(goalie, rules.goalie_not_standing_time, rules.not_standing_time) + TIME_TOLERANCE
+    limits = (
+        (rules.not_standing_time, rules.goalie_not_standing_time),
+        (rules.ground_time, rules.goalie_ground_time),
     )
-    offends &= judgement.active
+    offends = np.zeros(PLAYERS_SHAPE, bool)
+    if not _find_incapable(down.times, goalie, judgement.active, limits, offends):
+        return
     for side, index in np.argwhere(offends).tolist():
         _penalise(judgement, Side(side), index, Foul.INCAPABLE, "has been down for too long", to=None)
     down.times[:, offends] = 0.0
@@ -193,10 +191,34 @@ def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
 
 
 @kernel
+def _find_incapable(
+    times: Floats, goalie: Bools, active: Bools, limits: tuple[tuple[float, float], tuple[float, float]], offends: Bools
+) -> bool:
+    """Notes in `offends` (2, 11) who has been down for too long; whether anybody has.
+
+    Args:
+        times: (3, 2, 11) as `DownTimes.times`.
+        goalie: (2, 11) who is one.
+        active: (2, 11) whose times count.
+        limits: how long players and goalies may not stand, and how long they may be on the ground [s].
+        offends: written.
+    """
+    anybody = False
+    for side in range(active.shape[0]):
+        for i in range(active.shape[1]):
+            keeps = 1 if goalie[side, i] else 0
+            late = times[0, side, i] > limits[0][keeps] + TIME_TOLERANCE
+            late = late or times[1, side, i] > limits[1][keeps] + TIME_TOLERANCE
+            offends[side, i] = late and active[side, i]
+            anybody = anybody or offends[side, i]
+    return anybody
+
+
+@kernel
 def _count_down_times(
     position: Floats,
     active: Bools,
-    limits: Floats,
+    limits: tuple[float, float, float, float],
     steps: tuple[float, float],
     flags_before: Bools,
     times: Floats,

@@ -80,27 +80,10 @@ class PlayMode(IntEnum):
 
 
 WIRE_NAMES = (
-    "BeforeKickOff",
-    "KickOff_Left",
-    "KickOff_Right",
-    "PlayOn",
-    "KickIn_Left",
-    "KickIn_Right",
-    "corner_kick_left",
-    "corner_kick_right",
-    "goal_kick_left",
-    "goal_kick_right",
-    "offside_left",
-    "offside_right",
-    "GameOver",
-    "Goal_Left",
-    "Goal_Right",
-    "free_kick_left",
-    "free_kick_right",
-    "direct_free_kick_left",
-    "direct_free_kick_right",
-    "pass_left",
-    "pass_right",
+    *("BeforeKickOff", "KickOff_Left", "KickOff_Right", "PlayOn", "KickIn_Left", "KickIn_Right"),
+    *("corner_kick_left", "corner_kick_right", "goal_kick_left", "goal_kick_right", "offside_left", "offside_right"),
+    *("GameOver", "Goal_Left", "Goal_Right", "free_kick_left", "free_kick_right"),
+    *("direct_free_kick_left", "direct_free_kick_right", "pass_left", "pass_right"),
 )
 
 KICK_OFFS = (PlayMode.KICK_OFF_LEFT, PlayMode.KICK_OFF_RIGHT)

@@ -51,12 +51,7 @@ STATES = 4
 
 
 def add_printed_motor(
-    spec: mujoco.MjSpec,
-    joint: mujoco.MjsJoint,
-    servo: Servo,
-    gear: Gear | None,
-    actuation: Actuation,
-    timestep: float,
+    spec: mujoco.MjSpec, joint: mujoco.MjsJoint, servo: Servo, gear: Gear | None, actuation: Actuation, timestep: float
 ) -> None:
     """Gives a joint a motor as printed.
 

@@ -99,6 +99,8 @@ class Servo:
     """Time from a command to the motor's reaction [s]."""
     profile_speed: Annotated[float, at_least(0, "rad/s")] = 0.0
     """Firmware: how fast its set-point moves to a new command; 0 for at once [rad/s]."""
+    goal_step: Annotated[float, at_least(0, "rad")] = 0.0
+    """Firmware: commands are rounded to multiples of this angle, 0.00153 with 4096 steps a turn; 0 for none [rad]."""
     dead_zone: Annotated[float, at_least(0, "rad")] = 0.0
     """Firmware: errors up to this angle are left alone, and counted from it [rad] (see `sim.power_supply`)."""
     min_output: Annotated[float, Bounds(0, 0.5)] = 0.0
@@ -123,7 +125,7 @@ class Servo:
     @property
     def needs_supply(self) -> bool:
         """Whether its friction or its firmware must be brought up to date in every control cycle."""
-        return self.rubs_under_load or bool(self.dead_zone or self.min_output)
+        return self.rubs_under_load or bool(self.goal_step or self.dead_zone or self.min_output)
 
     def constant(self, voltage: float) -> float:
         """Torque and back-EMF constant as seen at the joint [N m/A, V s/rad]."""
@@ -224,9 +226,7 @@ def share_motors(spec: mujoco.MjSpec, robot: RobotSettings) -> None:
             if name not in joints:
                 raise UnknownNameError("joint", name, joints, where=f"shared joints of {robot.name}")
         pair = spec.add_equality(
-            name=f"{shared.leader}={shared.follower}",
-            type=mujoco.mjtEq.mjEQ_JOINT,
-            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            name=f"{shared.leader}={shared.follower}", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT
         )
         pair.name1, pair.name2 = shared.follower, shared.leader
         pair.data[:5] = [0.0, shared.ratio, 0.0, 0.0, 0.0]

@@ -82,10 +82,7 @@ class AiboLegs:
         self.limits = table.limits[np.array(columns)]
         self.columns = table.motor_index([name for leg in LEG_JOINT_NAMES for name in leg]).reshape(4, 3)
         self._lengths = np.hypot(self.thigh[:, 0], self.thigh[:, 2]), np.hypot(self.shank[:, 0], self.shank[:, 2])
-        self._bows = (
-            np.arctan2(self.thigh[:, 0], -self.thigh[:, 2]),
-            np.arctan2(self.shank[:, 0], -self.shank[:, 2]),
-        )
+        self._bows = (np.arctan2(self.thigh[:, 0], -self.thigh[:, 2]), np.arctan2(self.shank[:, 0], -self.shank[:, 2]))
         self._aside = self.thigh[:, 1] + self.shank[:, 1]
 
     def forward(self, angles: ArrayLike) -> Floats:

@@ -117,10 +117,6 @@ def axis_rotation(axis: int, angle: ArrayLike) -> Floats:
 class NaoLegs:
     """The legs of a robot that has legs like a Nao's; any other raises a ModelError that names what differs.
 
-    Args:
-        robot: the robot's description.
-        kind: one of its types.
-
     Attributes:
         names: the robot's names of the joints, (2, 6).
         signs: +1 where the robot's angle is a Nao's, -1 where it turns the other way, (6,).

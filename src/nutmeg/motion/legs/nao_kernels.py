@@ -36,11 +36,7 @@ def turn_back(angle: float, side: int, x: float, y: float, z: float) -> tuple[fl
     az = -SQRT_HALF if side == 0 else SQRT_HALF
     cos, sin = math.cos(angle), -math.sin(angle)
     along = (ay * y + az * z) * (1.0 - cos)
-    return (
-        x * cos + (ay * z - az * y) * sin,
-        y * cos + az * x * sin + ay * along,
-        z * cos - ay * x * sin + az * along,
-    )
+    return (x * cos + (ay * z - az * y) * sin, y * cos + az * x * sin + ay * along, z * cos - ay * x * sin + az * along)
 
 
 @kernel

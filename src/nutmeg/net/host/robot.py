@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import ModelError
-from nutmeg.model.actuation.settings import matching_names
-from nutmeg.sim.power_supply import CONSTANT, NEARLY_ZERO, RESISTANCE, PowerSupply, slice_or_list
+from nutmeg.sim.power_supply import CONSTANT, NEARLY_ZERO, RESISTANCE, PowerSupply, servos_of, slice_or_list
 from nutmeg.sim.sensing import Sensing
 
 if TYPE_CHECKING:
@@ -110,11 +109,7 @@ class HostMotors:
 
     def _prepare_servos(self, worlds: Worlds, actuation: Actuation) -> None:
         table, model = self._table, worlds.scene.model
-        groups = {
-            j: s for s in actuation.servo.values() for j in matching_names(s.joints, table.joints, "joint", table.name)
-        }
-        servos = [groups[m] for m in table.motors]
-        numbers = [model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        servos, numbers = servos_of(actuation, table), table.actuators(model)
         self._numbers = slice_or_list(numbers)
         efficiency = np.array([s.efficiency for s in servos])
         self._torque_constant = model.actuator_gainprm[numbers, CONSTANT] * efficiency
@@ -156,7 +151,7 @@ class _IdealDrives:
     """Stiffness and gains of drives that have no motor."""
 
     def __init__(self, worlds: Worlds, table: RobotTable) -> None:
-        numbers = [worlds.scene.model.actuator(f"{table.name}/{m}").id for m in table.motors]
+        numbers = table.actuators(worlds.scene.model)
         self._numbers = slice_or_list(numbers)
         self._limits, self._gains = (worlds.batch.expand(f"actuator_{name}") for name in ("forcerange", "biasprm"))
         self._limit, self._gain = self._limits[0, self._numbers].copy(), self._gains[0, self._numbers].copy()

@@ -363,11 +363,7 @@ class RobotHost(Closing):
     """
 
     def __init__(
-        self,
-        settings: HostSettings,
-        ports: Sequence[Port],
-        *,
-        cameras: Callable[[Worlds], CameraFeed] | None = None,
+        self, settings: HostSettings, ports: Sequence[Port], *, cameras: Callable[[Worlds], CameraFeed] | None = None
     ) -> None:
         if not settings.robots:
             raise UsageError("there is no robot to host; name at least one.")

@@ -12,7 +12,7 @@ stays where it was when the client connected, at the stiffness that it was given
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,19 +61,8 @@ class Senses:
     """Number and version of the body and of the head."""
 
 
-_FIELDS = {
-    "position": "Position",
-    "stiffness": "Stiffness",
-    "current": "Current",
-    "temperature": "Temperature",
-    "accelerometer": "Accelerometer",
-    "gyroscope": "Gyroscope",
-    "angles": "Angles",
-    "forces": "FSR",
-    "sonar": "Sonar",
-    "touch": "Touch",
-    "battery": "Battery",
-}
+_ENTRIES = {"forces": "FSR"}
+"""Entries of a sensor packet that are called otherwise than the fields of `Senses`."""
 
 
 class LolaClient(Closing):
@@ -110,10 +99,9 @@ class LolaClient(Closing):
             data += piece
         self.packets += 1
         found = read_sensors(data)
-        senses = Senses(
-            config=tuple(str(text) for text in found["RobotConfig"]),
-            **{field: np.array(found[name], dtype=np.float64) for field, name in _FIELDS.items()},
-        )
+        names = [field.name for field in fields(Senses) if field.name != "config"]
+        numbers = {name: np.array(found[_ENTRIES.get(name, name.capitalize())], dtype=np.float64) for name in names}
+        senses = Senses(config=tuple(str(text) for text in found["RobotConfig"]), **numbers)
         if "Position" not in self._targets:
             self._targets["Position"] = senses.position.copy()
             self._targets["Stiffness"] = senses.stiffness.copy()

@@ -65,12 +65,7 @@ POKES = (*packets.TOUCHES, *packets.SONARS, "Battery", "Charging")
 
 
 class LolaBody:
-    """The body of a Nao behind a LoLA socket.
-
-    Args:
-        robot: the hosted robot.
-        number: makes its serial numbers its own.
-    """
+    """The body of a Nao behind a LoLA socket; its number is part of its serial numbers."""
 
     def __init__(self, robot: HostedRobot, *, number: int) -> None:
         self.robot = robot

@@ -109,11 +109,7 @@ def _players(teams: tuple[str, ...], numbers: tuple[int, ...]) -> Names:
 
 @kernel
 def _write_sensors(
-    head: Text,
-    script: Text,
-    sensors: tuple[Floats, Floats, Floats, Floats, Floats, Floats],
-    heard: Text,
-    out: Text,
+    head: Text, script: Text, sensors: tuple[Floats, Floats, Floats, Floats, Floats, Floats], heard: Text, out: Text
 ) -> int:
     """Writes all of a percept but vision; returns where it ends.
 

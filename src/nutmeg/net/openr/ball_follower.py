@@ -69,9 +69,6 @@ class BallFinder:
     yellow goal, in light and in shade alike. Only pixels with neighbours of that colour count, so that noise is no
     ball. How far away it is follows from how large it looks. Unlike the players' perception, it needs neither a
     calibrated camera nor the robot's pose, as little as its twin in C++ (`clients/openr/examples/ball_follower`).
-
-    Args:
-        model: which AIBO.
     """
 
     def __init__(self, model: Model) -> None:

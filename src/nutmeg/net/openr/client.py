@@ -309,10 +309,7 @@ class OpenrClient(Closing):
         if len(self._planes) == 3:
             planes = np.stack([self._planes[k] for k in range(3)])
             self._planes.clear()
-            self._keep(
-                self._pictures,
-                CameraPicture(time=packet.time * 1e-6, sequence=packet.sequence, planes=planes),
-            )
+            self._keep(self._pictures, CameraPicture(time=packet.time * 1e-6, sequence=packet.sequence, planes=planes))
 
     def _taken(self, waiting: deque[Item]) -> Iterator[Item]:
         while len(waiting) > 1:

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nutmeg.net.openr.models import Gains
+from nutmeg.net.openr.models import Gains, gains_of
 from nutmeg.net.openr.packets import MAX_COMMAND, Packet, PacketError, PacketType
 
 CHANNELS = 16
@@ -30,17 +30,9 @@ NEWEST = 0xFFFFFFFF
 
 JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4 = 256, 259, 261, 262
 LED_COMMAND, LED_COMMAND2, LED_COMMAND3 = 258, 260, 263
-COMMAND_TYPES = frozenset(
-    {
-        JOINT_COMMAND,
-        JOINT_COMMAND2,
-        JOINT_COMMAND3,
-        JOINT_COMMAND4,
-        LED_COMMAND,
-        LED_COMMAND2,
-        LED_COMMAND3,
-    }
-)
+JOINT_COMMANDS = (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4)
+LED_COMMANDS = (LED_COMMAND, LED_COMMAND2, LED_COMMAND3)
+COMMAND_TYPES = frozenset((*JOINT_COMMANDS, *LED_COMMANDS))
 WHITE_BALANCE, GAIN, SHUTTER = 384, 385, 386
 
 _VECTOR = struct.Struct("<6I")
@@ -156,10 +148,7 @@ def read_gains(body: bytes) -> list[tuple[int, Gains]]:
     (count,) = _read(_NUMBER, body, 0, "GAINS")
     needed = _NUMBER.size + count * _GAINS.size
     _need(len(body) == needed, f"a GAINS packet with {count} records has {len(body)} bytes behind its header.")
-    pairs = []
-    for joint, p, i, d, ps, i_shift, ds in _GAINS.iter_unpack(body[_NUMBER.size :]):
-        pairs.append((joint, Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)))
-    return pairs
+    return [(joint, gains_of(*numbers)) for joint, *numbers in _GAINS.iter_unpack(body[_NUMBER.size :])]
 
 
 def power_packet(*, on: bool, sequence: int = 0) -> bytes:

@@ -54,13 +54,7 @@ class Kind(IntEnum):
     SPEAKER = 9
 
 
-COMMAND_TYPES: dict[Kind, int] = {
-    Kind.JOINT2: 259,
-    Kind.JOINT3: 261,
-    Kind.JOINT4: 262,
-    Kind.LED2: 260,
-    Kind.LED3: 263,
-}
+COMMAND_TYPES: dict[Kind, int] = {Kind.JOINT2: 259, Kind.JOINT3: 261, Kind.JOINT4: 262, Kind.LED2: 260, Kind.LED3: 263}
 """ODataType of the commands that a kind takes; the others take none."""
 
 
@@ -83,6 +77,11 @@ class Gains:
     def numbers(self) -> tuple[int, int, int, int, int, int]:
         """P, I, D and their shifts, as on the wire."""
         return self.p, self.i, self.d, self.p_shift, self.i_shift, self.d_shift
+
+
+def gains_of(*numbers: int) -> Gains:
+    """Gains from P, I, D and their shifts, in the order of the wire."""
+    return Gains(**dict(zip(("p", "i", "d", "p_shift", "i_shift", "d_shift"), numbers, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +189,7 @@ class Model:
         primitive = self.primitive(number)
         if primitive.gains is None:
             return Gains(p_shift=0, i_shift=0, d_shift=0)
-        (p, i, d), (ps, i_shift, ds) = primitive.gains, self.shifts
-        return Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)
+        return gains_of(*primitive.gains, *self.shifts)
 
 
 def model_named(name: str) -> Model:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -147,8 +147,7 @@ class PacketReader:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrimitiveRecord:
+class PrimitiveRecord(NamedTuple):
     """A primitive in the DESIGN packet."""
 
     locator: str
@@ -160,8 +159,7 @@ class PrimitiveRecord:
     """P, I, D and their shifts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Design:
+class Design(NamedTuple):
     """The content of a DESIGN packet."""
 
     design: str
@@ -201,31 +199,14 @@ def read_design(body: bytes) -> Design:
     name, count, sensors, _, _, width, height, period, lock_step = _DESIGN.unpack_from(body)
     if len(body) != _DESIGN.size + count * _PRIMITIVE.size:
         raise PacketError(f"a DESIGN packet announces {count} primitives, but has a body of {len(body)} bytes.")
-    records = []
-    for raw in _PRIMITIVE.iter_unpack(body[_DESIGN.size :]):
-        locator, number, kind, data_type, command_type, *gains, _ = raw
-        records.append(
-            PrimitiveRecord(
-                locator=_text(locator),
-                number=number,
-                kind=kind,
-                data_type=data_type,
-                command_type=command_type,
-                gains=tuple(gains),
-            )
-        )
-    return Design(
-        design=_text(name),
-        sensors=sensors,
-        image=(width, height),
-        image_period=period,
-        lock_step=bool(lock_step),
-        primitives=tuple(records),
+    primitives = tuple(
+        PrimitiveRecord(_text(locator), number, kind, data_type, command_type, tuple(gains))
+        for locator, number, kind, data_type, command_type, *gains, _ in _PRIMITIVE.iter_unpack(body[_DESIGN.size :])
     )
+    return Design(_text(name), sensors, (width, height), period, bool(lock_step), primitives)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(NamedTuple):
     """What became of a command vector."""
 
     command: int
@@ -233,21 +214,19 @@ class Status:
     channel: int
     event: int
     frame: int
-    """The frame in which that happened."""
+    """The frame in which that happened, counted round."""
 
 
 def status_packet(model: int, sequence: int, time: int, status: Status) -> bytes:
     """A STATUS packet."""
-    body = _STATUS.pack(status.command, status.channel, status.event, status.frame & 0xFFFFFFFF)
-    return Packet(type=PacketType.STATUS, model=model, sequence=sequence, time=time, body=body).pack()
+    return Packet(type=PacketType.STATUS, model=model, sequence=sequence, time=time, body=_STATUS.pack(*status)).pack()
 
 
 def read_status(body: bytes) -> Status:
     """Reads the body of a STATUS packet."""
     if len(body) != _STATUS.size:
         raise PacketError(f"a STATUS packet has a body of {len(body)} bytes; {_STATUS.size} are needed.")
-    command, channel, event, frame = _STATUS.unpack(body)
-    return Status(command=command, channel=channel, event=event, frame=frame)
+    return Status(*_STATUS.unpack(body))
 
 
 def _text(raw: bytes) -> str:
@@ -404,8 +383,7 @@ def image_packets(model: Model, planes: Bytes, *, sequence: int, frame: int, tim
     return tuple(packets)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImagePlane:
+class ImagePlane(NamedTuple):
     """One of the three packets of a picture."""
 
     plane: int
@@ -425,4 +403,4 @@ def read_image(packet: Packet) -> ImagePlane:
     if type_ != YCRCB or planes != 3 or plane > 2 or size != width * height or len(body) != IMAGE_HEADER + size:
         raise PacketError("an IMAGE packet contradicts itself: type, plane or size are wrong.")
     pixels = np.frombuffer(body, np.uint8, offset=IMAGE_HEADER).reshape(height, width)
-    return ImagePlane(plane=plane, frame=frame, field_counter=counter, pixels=pixels)
+    return ImagePlane(plane, frame, counter, pixels)

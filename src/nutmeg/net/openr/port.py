@@ -120,7 +120,7 @@ class Commander(OpenrConnection):
 
     def send_status(self, robot: OpenrRobot[Commander], command: int, channel: int, event: packets.Event) -> None:
         """Sends what became of a command vector."""
-        status = packets.Status(command=command, channel=channel, event=event, frame=max(0, robot.frame - 1))
+        status = packets.Status(command, channel, event, frame=max(0, robot.frame - 1) & 0xFFFFFFFF)
         self.send_group("status", packets.status_packet(robot.model.model, self._statuses, max(0, robot.time), status))
         self._statuses += 1
 
@@ -358,7 +358,7 @@ class OpenrPort:
 def torques(worlds: Worlds, robot: str) -> Callable[[], Floats]:
     """Returns what reads the drives' torques over their limits, (motors,)."""
     table, model = worlds.robot(robot).table, worlds.scene.model
-    motors = [model.actuator(f"{table.name}/{name}").id for name in table.motors]
+    motors = table.actuators(model)
     limits = model.actuator_forcerange[motors, 1].copy()
     limits[limits <= 0] = 1.0
     numbers, force = slice_or_list(motors), worlds.batch.bind("actuator_force")

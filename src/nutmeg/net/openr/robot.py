@@ -18,7 +18,7 @@ import numpy as np
 
 from nutmeg.model.actuation.drives import drive_of_each_joint
 from nutmeg.net.openr import commands
-from nutmeg.net.openr.models import FRAME, FRAMES, Gains, Kind
+from nutmeg.net.openr.models import FRAME, FRAMES, Gains, Kind, gains_of
 from nutmeg.net.openr.packets import Event, Packet, PacketError, PacketType, SensorVector, image_packets, ycrcb
 
 if TYPE_CHECKING:
@@ -175,10 +175,6 @@ class _OpenrMotors:
     lasting error as long as I is not 0.
 
     Ears have no gains: they are stiff while there is power.
-
-    Args:
-        model: which AIBO.
-        robot: the simulated one.
     """
 
     def __init__(self, model: Model, robot: HostedRobot) -> None:
@@ -425,10 +421,10 @@ def _table(factors: Floats) -> Bytes:
 
 _ACCEPTED = {
     Kind.JOINT2: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2),
-    Kind.JOINT3: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2, commands.JOINT_COMMAND3, commands.JOINT_COMMAND4),
-    Kind.JOINT4: (commands.JOINT_COMMAND, commands.JOINT_COMMAND2, commands.JOINT_COMMAND3, commands.JOINT_COMMAND4),
-    Kind.LED2: (commands.LED_COMMAND, commands.LED_COMMAND2, commands.LED_COMMAND3),
-    Kind.LED3: (commands.LED_COMMAND, commands.LED_COMMAND2, commands.LED_COMMAND3),
+    Kind.JOINT3: commands.JOINT_COMMANDS,
+    Kind.JOINT4: commands.JOINT_COMMANDS,
+    Kind.LED2: commands.LED_COMMANDS,
+    Kind.LED3: commands.LED_COMMANDS,
 }
 """Types of commands that each kind of primitive takes. The maker's own programs (MoNet) command ears like other joints,
 in one vector with the legs: there the value is taken as the ear's state."""
@@ -445,14 +441,7 @@ class OpenrRobot(Generic[Owner]):
         awake: whether motors are on with standard gains from the start.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        robot: HostedRobot,
-        torque: Callable[[], Floats],
-        *,
-        awake: bool = False,
-    ) -> None:
+    def __init__(self, model: Model, robot: HostedRobot, torque: Callable[[], Floats], *, awake: bool = False) -> None:
         self.model, self.robot = model, robot
         self.motors = _OpenrMotors(model, robot)
         self.queues: CommandQueues[Owner] = CommandQueues()
@@ -543,7 +532,5 @@ class OpenrRobot(Generic[Owner]):
             (reference,) = struct.unpack_from("<i", value)
             self.motors.set_reference(command.primitive, reference * 1e-6)
             if command.type == commands.JOINT_COMMAND and any(value[4:7]):
-                ps, i_shift, ds = self.model.shifts
-                p, i, d = value[4:7]
-                gains = Gains(p=p, i=i, d=d, p_shift=ps, i_shift=i_shift, d_shift=ds)
+                gains = gains_of(*value[4:7], *self.model.shifts)
                 self.motors.set_gains(command.primitive, gains)

@@ -57,7 +57,7 @@ from nutmeg.reality.distances.distance import LOSSES, make_distance
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import Identifiability, assess_identifiability
 from nutmeg.reality.observation import Watch
-from nutmeg.reality.realities import LoggedReality, Reality, make_reality, recorded_trials
+from nutmeg.reality.realities import LoggedReality, make_reality, recorded_trials
 from nutmeg.reality.twin import Trial, Twin
 from nutmeg.search import Budget, Evaluator, InThisThread, SearchResult, Space, minimise
 
@@ -122,8 +122,7 @@ class BackToReality:
         settings: everything.
         folder: where it is kept.
         evaluator: where candidates are simulated; in this thread without one.
-        reality: used instead of the one of the settings.
-        realities: how kinds of reality are made that this chapter does not know, such as servers.
+        realities: how kinds of reality are made, where not as usual: servers, which this chapter does not know.
         command: the command line, for the folder's manifest.
         copy: the configuration file, which is copied into the folder.
         listeners: callbacks for progress.
@@ -135,7 +134,6 @@ class BackToReality:
         *,
         folder: Path,
         evaluator: Evaluator | None = None,
-        reality: Reality | None = None,
         realities: Mapping[str, RealityMaker] = MappingProxyType({}),
         command: Sequence[str] = ("nutmeg", "btr"),
         copy: Path | None = None,
@@ -150,8 +148,7 @@ class BackToReality:
         self._recorded = self._in_recordings()
         self._folder, self._command, self._copy = folder, tuple(command), copy
         self.reality = LoggedReality(
-            reality
-            or make_reality(
+            make_reality(
                 settings.reality,
                 self.twin,
                 self.watch,

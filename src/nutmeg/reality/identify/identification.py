@@ -30,7 +30,7 @@ from nutmeg.model.posing import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
 from nutmeg.reality.distances.series_error import series_errors
-from nutmeg.reality.identify.curvature import MIN_SERIES_LENGTH, Curvature, curvature, robust_deviation
+from nutmeg.reality.identify.curvature import Curvature, curvature
 from nutmeg.reality.identify.identifiability import (
     Identifiability,
     assess_identifiability,
@@ -38,6 +38,7 @@ from nutmeg.reality.identify.identifiability import (
     with_intervals,
 )
 from nutmeg.reality.identify.profiles import Profile, joint_region, profile
+from nutmeg.reality.identify.residuals import SPIKE_DEVIATIONS, ResidualCheck
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import ChannelModel, sensors_in
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import ArrayLike
 
-    from nutmeg.base.arrays import Bools, Floats
+    from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.identify.settings import IdentifySettings
     from nutmeg.reality.twin import TwinSettings
@@ -137,14 +138,12 @@ SMALL_ERROR = 0.02
 """But not if it is a smaller share of the error of "position = goal"."""
 BOUND_SHARE = 0.005
 """An estimate nearer to a bound than this share of its range is at it."""
-SPIKE_DEVIATIONS = 6.0
-"""A residual is an outlier if it is so many deviations from the median of its neighbourhood."""
-SPIKE_NEIGHBOURS = 2
-"""Neighbours on either side of a sample."""
-MIN_SPIKE = 0.02
-"""Smaller differences, as a share of the range of the measurement, are no outliers."""
 MAX_OUTLIERS = 0.005
 """A larger share of outliers is warned of where squares are fitted."""
+MAX_OFFSET_SHARE = 0.5
+"""A joint of which a larger share of the squared error is an offset is warned of."""
+MIN_OFFSET = 2e-3
+"""But not of smaller offsets [rad]."""
 BAND_DRAWS = 24
 """Bodies that are drawn for predictive bands."""
 BAND_SHARE = 0.9
@@ -216,8 +215,8 @@ class Identified:
     held_out: tuple[RealData, ...]
     problems: tuple[str, ...] = ()
     """Warnings for the user."""
-    outliers: Mapping[str, float] = field(default_factory=dict)
-    """The share of outliers in each fitted recording."""
+    residuals: Mapping[str, Mapping[str, ResidualCheck]] = field(default_factory=dict)
+    """What the residuals of each fitted recording tell, by its name and by column."""
     profiles: tuple[Profile, ...] = ()
     """Profiles of the parameters that were asked for."""
     regions: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
@@ -381,8 +380,8 @@ class Identification:
             profiles = self._profiles(sure.curvature, evaluator)
             sure = with_intervals(sure, {one.name: (one.low, one.high) for one in profiles})
         after, baseline = self._errors(best.estimate, held), self._baseline(held)
-        outliers = self._outliers(best.estimate)
-        problems = (*self._doubts(best.estimate, after, baseline, outliers), *problems)
+        checks = self._residual_checks(best.estimate)
+        problems = (*self._doubts(best.estimate, after, baseline, checks), *problems)
         if not math.isfinite(start):
             problems = ("The simulation broke down at the start of the search.", *problems)
         spent = sum(r.evaluations for r in results) + sum(one.evaluations for one in profiles)
@@ -405,7 +404,7 @@ class Identification:
             train=self.reported,
             held_out=held,
             problems=problems,
-            outliers=outliers,
+            residuals=checks,
             profiles=profiles,
             regions=regions,
             cost=self._in_threads(self.reported),
@@ -510,18 +509,25 @@ class Identification:
                 columns.setdefault(column, {})[side] = self.factor * value
         return FitErrors(train=sides["train"], held_out=sides["held_out"], columns=columns)
 
-    def _outliers(self, estimate: Floats) -> dict[str, float]:
-        """The share of samples of each fitted recording that stand out from their neighbours."""
-        spikes: dict[str, list[Bools]] = {}
+    def _residual_checks(self, estimate: Floats) -> dict[str, dict[str, ResidualCheck]]:
+        """What the residuals of each fitted recording tell, by its name and by column; windows count together."""
+        series: dict[str, dict[str, list[Floats]]] = {}
         cost = self._in_threads(self.measured)
         for one, seen in zip(self.measured, cost.behaviours(estimate), strict=True):
             pair = match_series(one.real, seen, self.settings.distance.channels)
-            for measured, simulated in zip(pair.real.T, pair.simulated[0].T, strict=True):
-                spikes.setdefault(one.source, []).append(_spikes(measured, simulated))
-        return {name: float(np.mean(np.concatenate(found))) for name, found in spikes.items()}
+            for column, both in zip(pair.columns, np.stack([pair.real.T, pair.simulated[0].T], axis=1), strict=True):
+                series.setdefault(one.source, {}).setdefault(column, []).append(both)
+        return {
+            name: {c: check for c, parts in columns.items() if (check := ResidualCheck.of(*np.hstack(parts)))}
+            for name, columns in series.items()
+        }
 
     def _doubts(
-        self, estimate: Floats, after: FitErrors, baseline: FitErrors | None, outliers: Mapping[str, float]
+        self,
+        estimate: Floats,
+        after: FitErrors,
+        baseline: FitErrors | None,
+        checks: Mapping[str, Mapping[str, ResidualCheck]],
     ) -> tuple[str, ...]:
         """What must be known before the result is used, one sentence or two each."""
         found = []
@@ -547,7 +553,9 @@ class Identification:
                     f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
                 )
                 break
-        return (*found, *self._outlier_doubt(outliers), *self.data_doubts())
+        if not found:  # a simulation that is wrong altogether is off for other reasons than its zeros
+            found = self._offset_doubts(checks)
+        return (*found, *self._outlier_doubt(outlier_shares(checks)), *self.data_doubts())
 
     def _outlier_doubt(self, outliers: Mapping[str, float]) -> tuple[str, ...]:
         worst = max(outliers, key=lambda name: outliers[name], default="")
@@ -559,6 +567,25 @@ class Identification:
             "intervals withstand them, or repair the recording."
         )
         return (text,)
+
+    def _offset_doubts(self, checks: Mapping[str, Mapping[str, ResidualCheck]]) -> list[str]:
+        """Joints whose error is mostly an offset, the same in all recordings: their zero may be off."""
+        found = []
+        targets = {target for name, one in self.twin.searched.items() for target in one.targets(name)}
+        for column in dict.fromkeys(column for one in checks.values() for column in one):
+            joint = column.removeprefix("angles.")
+            measures = {f"zero.{joint}", f"channel.{column}.bias"}
+            if joint == column or any(fnmatchcase(one, target) for one in measures for target in targets):
+                continue
+            power = sum(one[column].power * one[column].samples for one in checks.values() if column in one)
+            samples = sum(one[column].samples for one in checks.values() if column in one)
+            offset = sum(one[column].offset * one[column].samples for one in checks.values() if column in one) / samples
+            if offset**2 > MAX_OFFSET_SHARE * power / samples and abs(offset) > MIN_OFFSET:
+                found.append(
+                    f"{column} is off by {math.degrees(offset):.2g} deg on average, which is most of its error: search "
+                    f'its zero ([parameters.zero_{joint}] sets = ["zero.{joint}"], low = -0.1, high = 0.1).'
+                )
+        return found
 
     def _possible_reasons(self, estimate: Floats) -> str:
         """Why a simulation may be far from its commands, as far as can be seen."""
@@ -638,27 +665,13 @@ def _column_errors(error: DistanceSettings, measured: tuple[RealData, ...], seen
     return {column: float(np.mean(values)) for column, values in found.items()}
 
 
-def _spikes(measured: Floats, simulated: Floats) -> Bools:
-    """Which samples (T,) stand out from their neighbours (Hampel's filter), in the residuals and in the measurement.
-
-    A model that is wrong for long, or a simulation that jumps, has no outliers in this sense.
-    """
-    known = np.isfinite(measured) & np.isfinite(simulated)
-    if known.sum() < MIN_SERIES_LENGTH:
-        return np.zeros(int(known.sum()), bool)
-    off = _off_neighbours((measured - simulated)[known])
-    # Half of a quiet series may equal its own median; the mean absolute difference keeps the deviation above zero.
-    least = MIN_SPIKE * float(np.ptp(measured[known])) / SPIKE_DEVIATIONS
-    deviation = max(robust_deviation(off), float(np.mean(np.abs(off))) / 4, least)
-    jumps = np.abs(_off_neighbours(measured[known])) > np.abs(off) / 2
-    return np.asarray((np.abs(off) > SPIKE_DEVIATIONS * deviation) & jumps)
-
-
-def _off_neighbours(series: Floats) -> Floats:
-    """Differences from the median of a few samples on either side, (T,)."""
-    padded = np.pad(series, SPIKE_NEIGHBOURS, mode="edge")
-    near = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_NEIGHBOURS + 1)
-    return np.asarray(series - np.median(near, axis=1))
+def outlier_shares(checks: Mapping[str, Mapping[str, ResidualCheck]]) -> dict[str, float]:
+    """The share of outliers in the samples of each recording."""
+    return {
+        name: float(np.average([c.outliers for c in one.values()], weights=[c.samples for c in one.values()]))
+        for name, one in checks.items()
+        if one
+    }
 
 
 def _column_doubts(measured: MeasuredTrial) -> list[str]:

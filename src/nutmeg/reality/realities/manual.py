@@ -1,6 +1,6 @@
 """A robot in a laboratory as reality: controllers are written into a folder, people try them and drop logs there.
 
-    reality = ManualReality(Path("laboratory"), watch, motors=motors, columns={}, wait=lambda: time.sleep(2), say=print)
+    reality = ManualReality(Path("laboratory"), watch, motors=motors, logs=LogFormat(), wait=pause, say=print)
     reality.try_out(trials)             # returns when a good log of each has been dropped
 
     laboratory/
@@ -122,15 +122,16 @@ class ResultsFolder:
 
 @dataclass(frozen=True, kw_only=True)
 class LogFormat:
-    """How logs of the real robot are read."""
+    """What logs of the real robot must have, and how they are read."""
 
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns of the simulation that a log must have, with their units; without any, a fitness is enough."""
+    needs_fitness: bool = True
+    """Whether a trial must have a fitness."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of columns in a log, by those of the simulation, where they differ."""
     mapping: CsvMap | None = None
     """The column map of CSV logs; without it, their columns are named as in simulation, with a column `time`."""
-
-
-PLAIN_LOGS = LogFormat()
 
 
 class ManualReality:
@@ -140,9 +141,7 @@ class ManualReality:
         folder: where controllers and logs are exchanged.
         watch: what is measured of a trial.
         motors: names of the motors, for the head of the commands.
-        columns: columns of the simulation that a log must have, with their units; without any, a fitness is enough.
-        logs: how logs are read.
-        needs_fitness: whether a trial must have a fitness.
+        logs: what logs must have, and how they are read.
         wait: called while there is nothing to do; it should take a moment.
         say: called with what is waited for and what is wrong.
     """
@@ -153,15 +152,12 @@ class ManualReality:
         watch: Watch,
         *,
         motors: Sequence[str],
-        columns: Mapping[str, str],
-        logs: LogFormat = PLAIN_LOGS,
-        needs_fitness: bool = True,
+        logs: LogFormat,
         wait: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
         self.folder, self.watch, self.trials = folder, watch, 0
-        self._motors, self._columns = tuple(motors), dict(columns)
-        self._logs, self._needs_fitness = logs, needs_fitness
+        self._motors, self._logs = tuple(motors), logs
         self._wait, self._say = wait, say
         self._to_try, self._results = folder / "to_try", folder / "results"
         self._dropped = ResultsFolder(self._results)
@@ -200,7 +196,7 @@ class ManualReality:
         """The results of a trial that are there and complete; an error says what is wrong with them."""
         behaviour = self._read(trial, self._dropped.of(trial.name))
         if behaviour is None:
-            wanted = "a log" if self._columns else "a fitness"
+            wanted = "a log" if self._logs.columns else "a fitness"
             raise FileError(self._results / trial.name, f"the results of this trial lack {wanted}.")
         return self._taken(trial, behaviour)
 
@@ -224,8 +220,8 @@ class ManualReality:
 
     def _explain(self, trial: Trial) -> None:
         log = "   results/NAME.csv (or .parquet, .nutmeg): a log of the whole trial, with the column `time` and\n   "
-        wanted = [log + ", ".join(self._logs.names.get(c, c) for c in self._columns)] if self._columns else []
-        if self._needs_fitness:
+        wanted = [log + ", ".join(self._logs.names.get(c, c) for c in self._logs.columns)] if self._logs.columns else []
+        if self._logs.needs_fitness:
             judged = self.watch.fitness
             kind = f"{judged.kind} [{judged.unit}]" if judged else "what it achieved"
             wanted.append(f"   results/NAME.toml with the line  fitness = 0.21  ({kind}), unless the log has the pose")
@@ -250,7 +246,7 @@ class ManualReality:
             raise FileError(files["note"], f"the fitness is {note.fitness}; it must be a finite number.")
         times = trial.period * np.arange(len(trial), dtype=np.float64)
         if "log" not in files:
-            if self._columns:
+            if self._logs.columns:
                 return None  # the log is still to come
             if note.fitness is None:
                 raise FileError(files["note"], "has no `fitness`, and there is no log to compute it from.")
@@ -258,14 +254,14 @@ class ManualReality:
             return Behaviour(fitness=note.fitness, frames=frames, source=str(files["note"]))
         expected = ExpectedLog(
             times=times,
-            columns=tuple(self._columns),
-            units=tuple(self._columns.values()),
+            columns=tuple(self._logs.columns),
+            units=tuple(self._logs.columns.values()),
             names=self._logs.names,
             fitness=note.fitness,
             fell_at=note.fell_at,
         )
         seen = behaviour_in_log(open_log(files["log"], self._logs.mapping), expected, self.watch)
-        if seen.fitness is None and self._needs_fitness:
+        if seen.fitness is None and self._logs.needs_fitness:
             if "note" not in files:
                 return None  # the number is still to come
             raise FileError(files["note"], "has no `fitness`, and the log has no pose to compute it from.")

@@ -120,20 +120,20 @@ def make_reality(
         needs_fitness: whether trials must have a fitness.
         wait: called while people are waited for.
         say: called with what is waited for.
-        others: how kinds are made that this chapter does not know, such as servers.
+        others: how kinds are made, where not as usual: servers, which this chapter does not know.
     """
     columns = watch.columns(twin.table)
     if watch.fitness:  # a real robot that falls has achieved what it did until then
         watch = dataclasses.replace(watch, fitness=dataclasses.replace(watch.fitness, falls="end"))
+    if settings.kind in others:
+        return others[settings.kind](settings, twin, watch)
     if settings.kind in ("manual", "command"):
         mapping = files.read(settings.columns, CsvMap) if settings.columns else None
         laboratory = ManualReality(
             settings.folder or folder / "laboratory",
             watch,
             motors=twin.table.motors,
-            columns=columns,
-            logs=LogFormat(names=settings.names, mapping=mapping),
-            needs_fitness=needs_fitness,
+            logs=LogFormat(columns=columns, names=settings.names, mapping=mapping, needs_fitness=needs_fitness),
             wait=wait,
             say=say,
         )
@@ -143,11 +143,7 @@ def make_reality(
     if settings.kind == "python":
         return UserReality(settings.function, twin.table, columns)
     if settings.kind == "simspark":
-        if settings.kind not in others:
-            raise UsageError(
-                'kind = "simspark" needs `realities={"simspark": SimsparkReality}` (`net.simspark.reality`).'
-            )
-        return others[settings.kind](settings, twin, watch)
+        raise UsageError('kind = "simspark" needs `realities={"simspark": SimsparkReality}` (`net.simspark.reality`).')
     if settings.kind == "recorded":
         return RecordedReality(settings.recordings, watch, columns=tuple(columns), names=settings.names)
     return _hidden(settings, twin, watch)

@@ -15,6 +15,7 @@ from nutmeg.reality.identify.identification import FitErrors
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.view.reports.fit import Cost, FitReport, RecordingRow, parameter_rows
 from nutmeg.view.reports.fit_plots import Convergence, Series
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from nutmeg.reality.identify.identification import Band, Identified
@@ -59,6 +60,7 @@ def identify_report(
         regions=found.regions,
         series=series,
         recordings=_recordings(found),
+        tables=_residual_table(found),
         cost=Cost(evaluations=found.evaluations, failures=found.failures, seconds=seconds, workers=workers),
         seeds=(found.seed,),
         facts=_facts(found, settings),
@@ -107,6 +109,23 @@ def _recordings(found: Identified) -> tuple[RecordingRow, ...]:
         for after, before, held in sides
         for name, value in after.items()
     )
+
+
+def _residual_table(found: Identified) -> tuple[Table, ...]:
+    """What the residuals of each fitted series tell: offset, tests of independence, outliers."""
+    units = {c: u for m in found.train for c, u in zip(m.real.columns, m.real.units, strict=True)}
+    rows: list[tuple[str | float, ...]] = []
+    for name, columns in found.residuals.items():
+        for column, check in columns.items():
+            factor, unit = (DEGREES, "deg") if units[column] == "rad" else (1.0, units[column])
+            offset = f"{factor * check.offset:.3g} {unit}".strip()
+            tests = (check.correlation, check.whiteness, check.runs)
+            rows.append((name, column, offset, *tests, f"{check.outliers:.1%}"))
+    if not rows:
+        return ()
+    heads = ("Recording", "Series", "Offset", "Correlation of successive", "Ljung-Box p", "Runs p", "Outliers")
+    about = "A small p says that the errors are no independent noise; intervals take that into account."
+    return (Table(columns=heads, rows=tuple(rows[:MAX_SERIES]), title="Residuals", about=about),)
 
 
 def _series(found: Identified) -> tuple[tuple[Series, ...], int]:

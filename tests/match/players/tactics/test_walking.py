@@ -58,7 +58,7 @@ def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
 
 
 def test_a_player_slows_down_before_it_touches_an_opponent_who_is_nearer_to_the_ball(new_toy: NewToy) -> None:
-    toy = alone(new_toy, (1.5, 0.0), opponents=1)
+    toy = alone(new_toy, (1.5, 0.0), opponents=1, strategy="careful")
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, 0.0)
     player = toy.context(Side.LEFT, 0)
     contact, brake = player.ground.body.contact_distance, player.traits.brake_time
@@ -71,7 +71,7 @@ def test_a_player_slows_down_before_it_touches_an_opponent_who_is_nearer_to_the_
 
 
 def test_a_player_who_is_first_at_the_ball_does_not_wait_for_an_opponent(new_toy: NewToy) -> None:
-    toy = alone(new_toy, (0.3, 0.0), opponents=1)
+    toy = alone(new_toy, (0.3, 0.0), opponents=1, strategy="careful")
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, math.pi)
     player = toy.context(Side.LEFT, 0)
     player.memory.goes = True

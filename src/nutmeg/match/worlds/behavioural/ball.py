@@ -277,12 +277,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
 
 @kernel
 def _first_hit(
-    players: Records[Player],
-    ball: Ball,
-    numbers: BehaviourSettings,
-    goals: Goals,
-    dx: float,
-    dy: float,
+    players: Records[Player], ball: Ball, numbers: BehaviourSettings, goals: Goals, dx: float, dy: float
 ) -> tuple[float, float, float, int]:
     """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
 

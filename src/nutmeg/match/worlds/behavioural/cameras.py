@@ -189,12 +189,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, colour: tuple[float, float, float
 def _add_box(body: mujoco.MjsBody, box: Box, colour: tuple[float, float, float]) -> None:
     middle, half = box
     body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=list(middle),
-        size=list(half),
-        rgba=[*colour, 1],
-        contype=0,
-        conaffinity=0,
+        type=mujoco.mjtGeom.mjGEOM_BOX, pos=list(middle), size=list(half), rgba=[*colour, 1], contype=0, conaffinity=0
     )
 
 
@@ -235,11 +230,7 @@ NEAR_PLANE, FAR_PLANE = 0.02, 40.0
 """What is nearer or farther is not drawn, m."""
 _FACETS = (16, 10)
 """Facets of round things, around and along."""
-_DISABLED_EFFECTS = (
-    mujoco.mjtRndFlag.mjRND_SKYBOX,
-    mujoco.mjtRndFlag.mjRND_HAZE,
-    mujoco.mjtRndFlag.mjRND_FOG,
-)
+_DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZE, mujoco.mjtRndFlag.mjRND_FOG)
 
 
 @lru_cache(maxsize=4)
@@ -249,13 +240,7 @@ def _effects(lens: CameraSettings, size: tuple[int, int], slope: float) -> Camer
 
 
 class Cameras(Closing):
-    """Draws what players' cameras see; holds a renderer until closed.
-
-    Args:
-        eyes: settings.
-        field: the pitch.
-        ball: the ball.
-    """
+    """Draws what players' cameras see; holds a renderer until closed."""
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, ball: BallSettings) -> None:
         self._settings, self._lens = eyes.cameras, eyes.lens

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.records import record_values
-from nutmeg.base.settings import Bounds, above, at_least, check_bounds, names_in, read_named, toml_text
+from nutmeg.base.settings import Bounded, Bounds, above, at_least, read_named, toml_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,15 +35,8 @@ Share = Annotated[float, Bounds(0.0, 1.0)]
 FOLDER = Path(__file__).parent / "data" / "behaviour"
 
 
-class _NumberGroup:
-    """A group of numbers; those out of their bounds are refused."""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)  # type: ignore[arg-type]  # subclasses are dataclasses
-
-
 @dataclass(frozen=True, kw_only=True)
-class WalkSettings(_NumberGroup):
+class WalkSettings(Bounded):
     """How a robot walks.
 
     A wish (ahead, left, turn) is divided by the limits, axis by axis; where the length of the result is above 1, the
@@ -81,7 +74,7 @@ class WalkSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadSettings(_NumberGroup):
+class HeadSettings(Bounded):
     """How far and how fast the head turns. The paper counts pitch downwards, this world upwards."""
 
     yaw: Annotated[float, Bounds(0.0, math.pi, "rad")]
@@ -95,7 +88,7 @@ class HeadSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodySettings(_NumberGroup):
+class BodySettings(Bounded):
     """How large a robot is: rectangles in its frame, and heights."""
 
     torso_ahead: Positive
@@ -119,7 +112,7 @@ class BodySettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FallSettings(_NumberGroup):
+class FallSettings(Bounded):
     """When robots fall: hazards, so that a chance in t seconds is 1 - exp(-hazard t)."""
 
     walking: NotNegative
@@ -133,7 +126,7 @@ class FallSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GetUpSettings(_NumberGroup):
+class GetUpSettings(Bounded):
     """How long getting up takes and how it ends."""
 
     front: Positive
@@ -151,7 +144,7 @@ class GetUpSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiveSettings(_NumberGroup):
+class DiveSettings(Bounded):
     """A goalkeeper who throws itself to a side covers a rectangle beside it, which grows, and then lies there."""
 
     reach: Positive
@@ -165,7 +158,7 @@ class DiveSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KickSettings(_NumberGroup):
+class KickSettings(Bounded):
     """The four kicks, by the rectangles in which the ball must lie (table 2 of the paper)."""
 
     straight_near: NotNegative
@@ -212,7 +205,7 @@ class KickSettings(_NumberGroup):
     """Probability of falling after a kick."""
 
     def __post_init__(self) -> None:
-        check_bounds(self)
+        super().__post_init__()
         for low, high in (("near", "far"), ("inner", "outer")):
             for kind in ("straight", "side"):
                 if getattr(self, f"{kind}_{low}") >= getattr(self, f"{kind}_{high}"):
@@ -220,7 +213,7 @@ class KickSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallRollSettings(_NumberGroup):
+class BallRollSettings(Bounded):
     """How a rolling ball slows down: dv/dt = -(deceleration + damping v)."""
 
     deceleration: NotNegative
@@ -229,13 +222,13 @@ class BallRollSettings(_NumberGroup):
     """Friction that grows with the speed, 1/s: 0 on carpets, above 0 for the ball of the simulation league."""
 
     def __post_init__(self) -> None:
-        check_bounds(self)
+        super().__post_init__()
         if self.deceleration == 0.0 and self.damping == 0.0:
             raise ValueError("deceleration and damping are both 0; the ball would roll for ever.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BounceSettings(_NumberGroup):
+class BounceSettings(Bounded):
     """What is left of the ball's speed against something, across its surface; along it all is left, but at nets."""
 
     robot: Share
@@ -251,7 +244,7 @@ class BounceSettings(_NumberGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PushSettings(_NumberGroup):
+class PushSettings(Bounded):
     """Limits that say who is responsible when two robots collide, by their speeds towards each other and the ball."""
 
     least_speed: NotNegative
@@ -302,10 +295,10 @@ class BehaviourSettings:
         return float(getattr(getattr(self, group), key))
 
 
-GROUPS: Mapping[str, type[_NumberGroup]] = {
+GROUPS: Mapping[str, type[Bounded]] = {
     name: kind
     for name, kind in get_type_hints(BehaviourSettings).items()
-    if isinstance(kind, type) and issubclass(kind, _NumberGroup)
+    if isinstance(kind, type) and issubclass(kind, Bounded)
 }
 """Groups of numbers by name."""
 NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))  # type: ignore[arg-type]
@@ -315,11 +308,6 @@ NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dat
 def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
     """A record of numbers for each match, for kernels."""
     return record_values(*settings)
-
-
-def behaviour_names() -> list[str]:
-    """The settings that come with Nutmeg."""
-    return names_in(FOLDER)
 
 
 def load_behaviour(name: str | Path) -> BehaviourSettings:

@@ -62,13 +62,7 @@ def sonar_numbers(eyes: EyesSettings, field: FieldSettings) -> SonarNumbers:
 
 
 class Sonar:
-    """The sonars of all players of M matches.
-
-    Args:
-        eyes: settings.
-        field: the pitch.
-        count: how many matches.
-    """
+    """The sonars of all players of M matches."""
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, *, count: int) -> None:
         settings, goal = eyes.sonar, field.goal

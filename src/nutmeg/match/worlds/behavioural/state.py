@@ -164,12 +164,7 @@ PLAYER = record_of(Player)
 
 
 class MatchesState:
-    """M matches at the end of a cycle: nobody is present at first, and balls are in the middle.
-
-    Args:
-        count: how many matches, M.
-        ball_radius: m.
-    """
+    """M matches at the end of a cycle: nobody is present at first, balls (radius in m) are in the middle."""
 
     def __init__(self, count: int, ball_radius: float = 0.0) -> None:
         self.players = new_records(Player, count, SLOTS)

@@ -174,14 +174,7 @@ class _Scenery(NamedTuple):
 
 
 class Vision:
-    """The eyes of all players of M matches.
-
-    Args:
-        eyes: settings.
-        field: the pitch.
-        ball_radius: m.
-        count: how many matches.
-    """
+    """The eyes of all players of M matches."""
 
     def __init__(self, eyes: EyesSettings, field: FieldSettings, *, ball_radius: float, count: int) -> None:
         if ball_radius >= min(eyes.cameras.top[2], eyes.cameras.bottom[2]) / 2:
