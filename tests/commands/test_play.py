@@ -175,6 +175,9 @@ def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> 
 
 
 def test_teams_that_nobody_chose_are_shown_by_their_shirts_with_what_they_are_below() -> None:
-    assert shown_names(Arguments()) == {"titles": ["Blue", "Red"], "subtitles": ["walk: final", "walk: holonomic"]}
+    assert shown_names(Arguments()) == {
+        "titles": ["Blue", "Red"],
+        "subtitles": ["runs by a learned network", "walks by learned parameters"],
+    }
     shown = shown_names(Arguments(world="behavioural", left="builtin"))
-    assert shown == {"titles": ["", "Red"], "subtitles": ["", "strategy: attacker-keeper"]}
+    assert shown == {"titles": ["", "Red"], "subtitles": ["", "one attacker and a keeper"]}

@@ -53,8 +53,14 @@ if TYPE_CHECKING:
 
 BEHAVIOURAL = "behavioural"
 SHIRTS = ("Blue", "Red")  # the titles of teams that nobody chose, by the colours of their shirts
-_DEFAULT_LEFT = {"physical": "final", BEHAVIOURAL: "roles-pass"}
-_DEFAULT_RIGHT = {"physical": "holonomic", BEHAVIOURAL: "attacker-keeper"}
+_DEFAULT_LEFT = {"physical": "policy", BEHAVIOURAL: "roles-pass"}
+_DEFAULT_RIGHT = {"physical": "final", BEHAVIOURAL: "attacker-keeper"}
+_SUBTITLES = {  # what they are, in words that a stranger understands
+    "policy": "runs by a learned network",
+    "final": "walks by learned parameters",
+    "roles-pass": "roles, a keeper, and passes",
+    "attacker-keeper": "one attacker and a keeper",
+}
 DEFAULT_FIELD = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 DEFAULT_RULES = {"physical": "sim3d", BEHAVIOURAL: "spl2011"}
 ROBOT = "nao-spark"  # the league's robot
@@ -115,9 +121,9 @@ class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
     left: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
     """The left team, which also gets this name. In the physical world, a walk (a name or a TOML file) with which the
     built-in team plays; in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide` for your
-    own player. [default: final; in the behavioural world roles-pass]"""
+    own player. [default: policy; in the behavioural world roles-pass]"""
     right: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
-    """The right team. [default: holonomic; in the behavioural world attacker-keeper]"""
+    """The right team. [default: final; in the behavioural world attacker-keeper]"""
     players: Annotated[int, Bounds(1, 11)] = 4
     """Players of each team, 1 to 11."""
     world: Literal["physical", "behavioural"] = "physical"
@@ -339,9 +345,8 @@ def shown_names(arguments: Arguments) -> dict[str, list[str]]:
     Teams that nobody chose are called by their shirts, with what they are below: the names of their walks or strategies
     mean nothing to a stranger. A team that was chosen keeps its name.
     """
-    kind = "strategy" if arguments.world == BEHAVIOURAL else "walk"
     shown = [
-        ("", "") if chosen else (shirt, f"{kind}: {team}")
+        ("", "") if chosen else (shirt, _SUBTITLES[team])
         for chosen, shirt, team in zip((arguments.left, arguments.right), SHIRTS, _teams_of(arguments), strict=True)
     ]
     return {"titles": [title for title, _ in shown], "subtitles": [subtitle for _, subtitle in shown]}

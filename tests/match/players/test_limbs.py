@@ -252,6 +252,30 @@ def test_who_was_put_upright_by_somebody_notices() -> None:
     assert one.height > 0.25
 
 
+def test_a_walk_that_begins_again_feels_the_tilt_of_now_not_that_of_an_earlier_fall() -> None:
+    one = Alone(walk=read_walk("policy"))
+    one.run(0.5, Stand())
+    one.limbs._body.up[:] = (0.7, 0.0, 0.7)  # as was measured when somebody put it down leaning
+    one.run(0.04, Stand())
+    one.run(3.0, Walk(ahead=0.5))
+    assert one.limbs.falls == 0
+    assert one.limbs._walker.senses.up[0, 2] > 0.98
+
+
+def test_who_is_put_on_its_feet_while_it_gets_up_stands() -> None:
+    one = Alone(walk=read_walk("policy"))
+    one.run(0.5, Stand())
+    one.run(0.5, Dive(side="left"))
+    while one.limbs.doing != "get up":
+        one.run(0.02, Stand())
+    one.game.place_player(one.slot, (0.0, 0.0, 0.4), 0.0)
+    one.limbs.put_up()
+    falls = one.limbs.falls
+    one.run(2.0, Stand())
+    assert (one.limbs.doing, one.limbs.falls) == ("stand", falls)
+    assert one.height > 0.3
+
+
 def test_what_no_body_can_do_is_refused() -> None:
     with pytest.raises(UsageError, match="types are 0 to 4"):
         Limbs(WALK, 5)

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import struct
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -31,9 +33,10 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.records import new_records
 from nutmeg.match.players.deciding_player import league_abilities
+from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, Report
 from nutmeg.match.players.request import Look, Request, Walk
 from nutmeg.match.players.tactics.records import ground_of
-from nutmeg.match.players.tactics.strategies import BUILTIN_NAME
+from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
 from nutmeg.match.players.tactics.tactician import Tactician
 from nutmeg.match.players.tracking.records import BeliefRecord
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
@@ -71,6 +74,21 @@ _HOLD_STEP = 0.02
 """How far a target moves towards zero in a cycle [rad]."""
 _MAX_LAG = 0.15
 """If a target is farther from its joint than this, all begin anew where the joints are [rad]."""
+_BALL_DECELERATION = 0.5
+"""What the league's engine makes of its rolling friction [m/s²]; a ball from 2.2 m/s lost 0.44 to 0.65 m/s a second."""
+_PUSH_DISTANCE = 3.0
+"""How far a ball goes that a T1 runs through, on the pitch of the other league [m]: it leaves at about 2 m/s."""
+_CONTACT_DISTANCE = 0.65
+"""Robots whose torsos are so near to each other touch [m]."""
+_SPEED_SHARE = 0.8
+"""Share of its walk's speeds that is used: at full speed T1 falls in turns and stops."""
+_REPORT = struct.Struct("<HBhhBB")
+"""What players tell each other in the ten bytes that this league allows: a key of the team's name, the own number with
+two flags, x and y [cm], when it could play the ball [0.1 s], and its place in the formation."""
+_GOES, _LIES = 16, 32
+"""Flags beside the number: it goes for the ball, it lies."""
+_SPEAKING_CYCLES = 15
+"""Every player speaks once in so many cycles, in turns."""
 _NECK_YAW, _NECK_PITCH = 0, 1
 """Places of the neck's joints among all."""
 
@@ -178,7 +196,7 @@ class BoosterSetup:
     """Name of the field it plays on."""
     rules: Rules | None = None
     """The rule book; ssim26 on this field if left out."""
-    strategy: str = BUILTIN_NAME
+    strategy: str = BOOSTER_NAME
     """How it plays, by the name of a strategy."""
     walk: MakeWalker = StandingWalker
     """What moves its legs."""
@@ -187,20 +205,32 @@ class BoosterSetup:
 
 
 def walking_setup(setup: BoosterSetup, name: str = "") -> BoosterSetup:
-    """The setup with a walk, as fast as its policy; if none is named, with the one that comes with Nutmeg."""
+    """The setup with a walk and its speeds; if none is named, with the one that comes with Nutmeg."""
     name = name or f"policy-{setup.robot}"
     policy = policy_of(name, setup.robot)
-    ahead, side, turn = policy.fastest
-    return dataclasses.replace(setup, walk=policy_walk(name, setup.robot), speeds=(ahead, policy.back, side, turn))
+    ahead, side, turn = (_SPEED_SHARE * fastest for fastest in policy.fastest)
+    speeds = ahead, _SPEED_SHARE * policy.back, side, turn
+    return dataclasses.replace(setup, walk=policy_walk(name, setup.robot), speeds=speeds)
 
 
 def booster_abilities(setup: BoosterSetup) -> Abilities:
     """What such a robot can do: walk as fast as its walk, and push the ball with its feet."""
-    ball = load_ball(load_field(setup.field).ball)
     ahead, back, side, turn = setup.speeds
-    known = league_abilities(ball)
+    known = league_abilities(load_ball(load_field(setup.field).ball))
     return dataclasses.replace(
-        known, ahead=ahead, back=back, side=side, turn=turn, ask=setup.speeds, run=ahead, can_kick=False, eyes=1.0
+        known,
+        ahead=ahead,
+        back=back,
+        side=side,
+        turn=turn,
+        ask=setup.speeds,
+        run=ahead,
+        can_kick=False,
+        push=_PUSH_DISTANCE,
+        contact_distance=_CONTACT_DISTANCE,
+        ball_slows=_BALL_DECELERATION,
+        ball_damped=0.0,
+        eyes=1.0,
     )
 
 
@@ -217,6 +247,7 @@ class BoosterPlayer:
         self.team, self.number, self.robot_type = team, number, ROBOTS.index(setup.robot)
         ground = load_field(setup.field)
         rules = setup.rules or load_rules("ssim26").on(pitch_of(ground, load_ball(ground.ball)))
+        self._team_key = zlib.crc32(team.encode()) % 65536
         self.body = BoosterBody(setup.robot)
         self.walker = setup.walk(self.body)
         record = ground_of(rules, booster_abilities(setup))
@@ -236,6 +267,8 @@ class BoosterPlayer:
     def act(self, percept: Percept) -> Action:
         """The action of this cycle, from what is perceived."""
         self.body.feel(percept)
+        for _, message in percept.heard or ():
+            self._hear(message, percept.time)
         side = Side.RIGHT if percept.teams[1] == self.team and percept.teams[0] != self.team else Side.LEFT
         self._believe(percept, side)
         mode = percept.game.mode if percept.game.mode in WIRE_NAMES else "PlayOn"
@@ -245,7 +278,29 @@ class BoosterPlayer:
             x, y, heading = request.beam
             beam = (x, y if side is Side.LEFT else -y, heading)  # the server mirrors x and heading, but not y
         self._move(percept.time, request)
-        return Action(motors=self.body.motors(), beam=beam, syn=True)
+        speaks = round(percept.time / CONTROL_CYCLE) % _SPEAKING_CYCLES == self.number
+        say = (1.0, self._report()) if speaks else None
+        return Action(motors=self.body.motors(), beam=beam, say=say, syn=True)
+
+    def _report(self) -> bytes:
+        """What it tells its team-mates: where it is, and when it could play the ball."""
+        one, memory = self._beliefs[0], self.tactician.memory
+        flags = self.number | _GOES * bool(memory.goes) | _LIES * (not one.upright)
+        places = round(100 * float(one.x)), round(100 * float(one.y))
+        arrival = round(10 * min(float(memory.arrival), MAX_ARRIVAL_TIME))
+        return _REPORT.pack(self._team_key, flags, *places, arrival, int(memory.post))
+
+    def _hear(self, message: bytes, time: float) -> None:
+        """Takes note of what a team-mate tells; other messages are not understood."""
+        if len(message) != _REPORT.size:
+            return
+        key, flags, x, y, arrival, post = _REPORT.unpack(message)
+        number, goes, fallen = flags % _GOES, bool(flags & _GOES), bool(flags & _LIES)
+        if key != self._team_key or not 1 <= number <= MAX_PLAYERS:
+            return
+        told = {"place": (0.01 * x, 0.01 * y), "heading": 0.0, "fallen": fallen, "goes": goes, "post": post}
+        self.tactician.hear(Report(number=number, time=time, arrival=0.1 * arrival, **told))
+        self._beliefs["others"][0, number - 1] = (0.01 * x, 0.01 * y, 0.0, fallen)
 
     def _move(self, time: float, request: Request) -> None:
         """Lets the walk move the legs, and the neck look; who has fallen gets up as soon as it lies still."""

@@ -148,6 +148,8 @@ class Abilities:
     """How far to a side a dive covers the goal, m."""
     dive_time: float
     """A dive is begun when the ball passes so soon, s."""
+    contact_distance: float = 0.4
+    """Robots that are so near to each other touch, m between their torsos."""
     eyes: float = 0.5
     """Height of the cameras, m."""
     lower_eye: float = math.radians(40.0)

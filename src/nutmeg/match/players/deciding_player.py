@@ -76,6 +76,8 @@ _MAX_HEARD_BALL_AGE = 0.5
 POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
 """Types of robots by number, of a team whose walk is made for all of them. The league allows seven of one type and nine
 of any two, so that eleven need three; types 0 and 2 get up most surely (docs/howto/skills.md)."""
+_BEAM_CYCLES = 3
+"""Percepts after which a player that asked to be beamed stands where it wished to."""
 _KICK_NEARER = 0.02
 """The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
 _KICK_SLACK_SHARE = 0.65
@@ -181,6 +183,7 @@ class DecidingPlayer:
         self.request = Request()
         """What it wanted last."""
         self._percepts = self._decisions = 0
+        self._beamed_at = -_BEAM_CYCLES
         self._moved = np.zeros(3)
         self._seen: tuple[Sight, Floats] | None = None
         self._heard: list[Heard] = []
@@ -214,6 +217,9 @@ class DecidingPlayer:
         speeds = limbs.act(percept, self.request.legs, self.request.look)
         if beam is not None:
             senses.beamed(beam[0], beam[1])
+            self._beamed_at = self._percepts
+        elif self._percepts - self._beamed_at == _BEAM_CYCLES:
+            limbs.put_up()
         wants_pass = self.request.wants_pass
         return Action(speeds=speeds, beam=beam, say=self._speak(percept.time, self.belief), wants_pass=wants_pass)
 

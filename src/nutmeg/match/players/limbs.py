@@ -249,6 +249,9 @@ class Limbs:
         self._play(legs)
         skills.wanted[0] = self._wish(legs)
         skills.sample(percept.time)
+        # A walk that begins takes the upward direction from here: what was measured when the robot was last put
+        # somewhere, perhaps lying, makes it fall at its first steps.
+        self._body.up[:] = skills.senses.up
         self.odometry = self._moved()
         speeds = np.zeros(self._toes.stop)
         told = self._body.command[0]
@@ -267,11 +270,21 @@ class Limbs:
         self._contradicted = self._contradicted + 1 if self._contradicts() else 0
         if not self._began or self._contradicted >= CONTRADICTION_CYCLES:
             body.at_rest()
-            falls = self._skills.fallen_times.copy()
-            self._skills.reset()
-            self._skills.fallen_times[:] = falls
-            self._began, self._contradicted = True, 0
-            self._wanted[:] = 0.0
+            self._begin_anew()
+
+    def put_up(self) -> None:
+        """Somebody has put the robot on its feet: who was getting up stands instead of falling again."""
+        if self.skill in (Skill.FALL, Skill.GET_UP):
+            self._body.up[:] = (0.0, 0.0, 1.0)
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forgets what it was doing, but not how often it has fallen."""
+        falls = self._skills.fallen_times.copy()
+        self._skills.reset()
+        self._skills.fallen_times[:] = falls
+        self._began, self._contradicted = True, 0
+        self._wanted[:] = 0.0
 
     def _contradicts(self) -> bool:
         """Whether it rests, and gravity does not come from where the gyro says that up is."""

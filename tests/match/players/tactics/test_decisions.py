@@ -51,7 +51,7 @@ def test_a_kick_off_is_taken_at_once_and_touched_once(new_toy: NewToy) -> None:
     toy = new_toy(4)
     toy.run(8.0)
     assert toy.state.mode is PlayMode.PLAY_ON
-    assert toy.modes[PlayMode.KICK_OFF_LEFT] < 100
+    assert toy.modes[PlayMode.KICK_OFF_LEFT] < 125  # the last steps are slow: a foot that brushes the ball has taken it
     assert [event.kind for event in toy.events] == ["play_mode", "play_mode"]
 
 

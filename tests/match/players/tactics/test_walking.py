@@ -57,6 +57,27 @@ def test_nobody_walks_into_somebody_close(new_toy: NewToy) -> None:
     assert without_bumping(player, -0.5, 0.2, 0.55) == (-0.5, 0.2)
 
 
+def test_a_player_slows_down_before_it_touches_an_opponent_who_is_nearer_to_the_ball(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (1.5, 0.0), opponents=1, strategy="careful")
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    contact, brake = player.ground.body.contact_distance, player.traits.brake_time
+    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx(((0.7 - contact) / brake, 0.2))
+    player.memory.goes = True
+    assert without_bumping(player, 1.0, 0.2, 0.2)[0] == pytest.approx((0.7 - contact) / brake)
+    toy.pose[1, 0, 0] = 0.45
+    player = toy.context(Side.LEFT, 0)
+    assert without_bumping(player, 1.0, 0.2, 0.2)[0] == pytest.approx(player.traits.contact_speed)
+
+
+def test_a_player_who_is_first_at_the_ball_does_not_wait_for_an_opponent(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (0.3, 0.0), opponents=1, strategy="careful")
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, math.pi)
+    player = toy.context(Side.LEFT, 0)
+    player.memory.goes = True
+    assert without_bumping(player, 1.0, 0.2, 0.2) == (1.0, 0.2)
+
+
 def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:
     toy = alone(new_toy, (13.2, 0.4), strategy="patient")
     toy.pose[0, 0] = (12.5, 0.3, 0.2)

@@ -17,7 +17,13 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.match.players.tactics.formation import IS_GOAL_KICK, RECEIVER_NUMBER, ball_after
+from nutmeg.match.players.tactics.formation import (
+    IS_GOAL_KICK,
+    RECEIVER_NUMBER,
+    ball_after,
+    rolling_time,
+    speed_for,
+)
 from nutmeg.match.players.tactics.records import Gait, Intent, Phase
 from nutmeg.match.players.tactics.walking import (
     ALL_PLAYERS,
@@ -28,6 +34,7 @@ from nutmeg.match.players.tactics.walking import (
     is_known,
     length,
     stand,
+    stopping_distance,
     walk,
     walk_to,
     without_bumping,
@@ -77,10 +84,10 @@ FREE_LINE_WORTH = 3.0
 """What is added for each metre that the nearest opponent is off the line of a shot."""
 MAX_FREE_LINE = 1.0
 """Up to so many metres count."""
-SURE_SHOT_DISTANCE = 2.5
-"""Shots from up to here leave the keeper no time, m on the league's pitch."""
-SHOT_DISTANCE_COST = 6.0
-"""What each metre more costs: from 4 m the keeper saves nearly all."""
+SURE_SHOT_TIME = 1.3
+"""Shots that are in the goal after so long leave the keeper no time, s; with kicks of 3.3 m, that is from 2.5 m."""
+SHOT_TIME_COST = 6.0
+"""What each second more costs: then the keeper saves nearly all."""
 SHOT_WORTH = 7.5
 """What is worth more is a shot, and a good one."""
 OUT_COST = 2.5
@@ -138,6 +145,13 @@ def _push_length(player: PlayerContext) -> float:
 def can_kick(player: PlayerContext) -> bool:
     """Whether the player kicks: restarts always, as a ball that is walked through is touched twice."""
     found: bool = (player.traits.kicks or player.game.phase != Phase.PLAY) and player.ground.body.can_kick
+    return found
+
+
+@inlined
+def first_touch_counts(player: PlayerContext) -> bool:
+    """Whether a foot that brushes the ball puts it into play; a goal kick is over only when it leaves the area."""
+    found: bool = player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
     return found
 
 
@@ -275,8 +289,8 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
     end, side, post, scale = ground.length / 2, ground.width / 2, ground.goal_width / 2, ground.scale
     to_line = (end - bx) / c if c > 1e-3 else math.inf
     if abs(by + to_line * s) < post - POST_MARGIN and to_line < SHOT_REACH_SHARE * reach and to_line <= stopped:
-        far = max(to_line / scale - SURE_SHOT_DISTANCE, 0.0)
-        return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_DISTANCE_COST * far
+        late = max(rolling_time(player, to_line, speed_for(player, reach)) - SURE_SHOT_TIME, 0.0)
+        return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_TIME_COST * late
     far = min(reach, stopped)
     x, y = bx + far * c, by + far * s
     # A ball before the goal is worth more than one at the same distance beside it.
@@ -353,7 +367,7 @@ BEGUN_KICK_CREDIT = 0.6
 """A kick that is being prepared is given up only if so much time is missing."""
 SHOT_CREDIT = 1.2
 """And a shot at the goal, which brings so much and costs little if it fails, only if so much more is."""
-RESTART_PATIENCE = 10.0
+RESTART_PATIENCE = 9.0
 """After so long a restart is taken by walking into the ball; after 15 s it would be lost."""
 EXACT_ANGLE = 0.12
 """A kick may always go so far from the aim."""
@@ -366,10 +380,14 @@ KICK_PACE, RESTART_PACE = 0.5, 0.3
 the ball puts it into play, and the kick is then a second touch, which the rules forbid."""
 MAX_KICK_TURN = 1.2
 """How fast a player turns before the ball."""
-BACK_OFF_DISTANCE = 0.06
-"""Who is beside the ball or looks elsewhere keeps so much farther from it, so that no step touches it."""
-STRONG_KICK = 0.75
-"""Kicks that ask for less strength than this are short ones."""
+BACK_OFF_DISTANCE, RESTART_BACK_OFF_DISTANCE = 0.06, 0.14
+"""Who is beside the ball or looks elsewhere keeps so much farther from it, so that no step touches it; in play, and
+before a restart, where a touch counts."""
+RESTART_FARTHER = 0.03
+"""The ball of a restart is kicked from so much farther away: the feet of who walks up to it swing ahead of it."""
+STRONG_KICK, WEAK_KICK = 0.75, 0.7
+"""Kicks that ask for less strength than the first are short ones; those that a short one is enough for ask for the
+second at most."""
 REACH_MARGIN = 0.3
 """A ball is kicked so much farther than it is wanted, to be sure."""
 MAX_STOP_TIME = 1.5
@@ -447,6 +465,8 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.kick_since, memory.no_kick_until = math.nan, game.time + player.traits.kick_patience
         return False
     strength = clip((aim.reach + REACH_MARGIN) / body.kick.reach, 0.0, 1.0)
+    if aim.reach <= body.short_kick.reach:
+        strength = min(strength, WEAK_KICK)
     kick = body.kick if strength >= STRONG_KICK else body.short_kick
     ahead, left = _seen_after(player, body.swing_time + body.stop_time)
     turned = wrap_angle(aim.direction - belief.heading) if player.traits.aims > AIMS_AWAY else 0.0
@@ -455,7 +475,8 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
     # How far the walk still comes until it has stopped.
     way = math.copysign(body.stop_linear + body.stop_quadratic * abs(memory.ahead), memory.ahead) * abs(memory.ahead)
-    off_ahead = ahead - way - kick.place[0] + kick.nearer
+    nearer = kick.nearer - (RESTART_FARTHER if first_touch_counts(player) else 0.0)
+    off_ahead = ahead - way - kick.place[0] + nearer
     off_left = left - body.stop_aside * memory.left - memory.foot * kick.place[1]
     placed = abs(off_ahead) < kick.slack[0] and abs(off_left) < kick.slack[1]
     slow = length(belief.ball_vx, belief.ball_vy) < body.kick_ball_speed
@@ -464,10 +485,14 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.stopped_at, memory.strength = game.time, strength
         return hold(player)
     turn = clip(TURN_GAIN * turned, -MAX_KICK_TURN, MAX_KICK_TURN)
-    back = 0.0 if abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4 else BACK_OFF_DISTANCE
+    if not first_touch_counts(player):
+        lined_up = abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4
+        back, pace = 0.0 if lined_up else BACK_OFF_DISTANCE, KICK_PACE
+    else:  # the last steps to the ball of a restart go straight ahead
+        lined_up = abs(off_left) < 1.5 * kick.slack[1] and abs(turned) < 2 * EXACT_ANGLE
+        back, pace = 0.0 if lined_up else RESTART_BACK_OFF_DISTANCE, RESTART_PACE
     off_ahead, off_left = beyond(off_ahead, 0.5 * kick.slack[0]), beyond(off_left, 0.5 * kick.slack[1])
     order.gait, order.intent = Gait.POSITIONING, Intent.GET_READY
-    pace = KICK_PACE if game.phase == Phase.PLAY else RESTART_PACE
     walk(
         player,
         clip(body.ahead_gain * (off_ahead - back), -pace * body.ask[1], pace * body.ask[0]),
@@ -536,6 +561,8 @@ LOOSE_DRIVE_DISTANCE = 6.0
 league's pitch; nearer to it, ..."""
 MIN_LOOSENESS = 0.4
 """... the angle is less, down to this share."""
+RESTART_ALIGNED_SHARE = 0.5
+"""Share of the aligned angles within which a player goes to the ball of a restart: from there it goes straight."""
 CIRCLING_STEP = 0.7
 """How far ahead on the circle the next place lies."""
 MEETING_TIME = 4.0
@@ -548,6 +575,8 @@ PASS_ANGLE_COST = 0.8
 """Cost of a restart's pass for each radian off the direction of the goal."""
 NO_RECEIVER_COST = 1.6
 """Cost of playing the ball to nobody: passes that cost more are not played."""
+MAX_PASS_SHARE = 1.5
+"""Team-mates farther away than this share of a kick's reach get no pass from a restart: they would have to run far."""
 BLOCKED_COST = 1.5
 """Cost of a pass with an opponent in its way."""
 GOAL_LINE_MARGIN = 0.5
@@ -592,7 +621,9 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
     within = traits.still_aligned_angle if memory.dribbling else traits.aligned_angle
-    if not aim.kicks:
+    if first_touch_counts(player):
+        within *= RESTART_ALIGNED_SHARE
+    elif not aim.kicks:
         within *= _looseness(player)
     memory.dribbling = abs(missing) < within
     if not memory.dribbling:
@@ -638,7 +669,9 @@ def _rolls_out(player: PlayerContext) -> bool:
 def slow_distance(player: PlayerContext) -> float:
     """From where on a player slows down on its way to the ball: late if the ball is in play."""
     traits = player.traits
-    return traits.slow_at_ball if player.game.phase == Phase.PLAY else traits.slow_distance
+    if player.game.phase == Phase.PLAY:
+        return traits.slow_at_ball
+    return max(traits.slow_distance, stopping_distance(player) if first_touch_counts(player) else 0.0)
 
 
 @inlined
@@ -659,7 +692,7 @@ def approach(player: PlayerContext, aim: float) -> None:
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
     around = abs(wrap_angle(aim - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
-    behind = traits.circling_distance if around else traits.behind_ball_distance
+    behind = traits.behind_ball_distance if not around and not first_touch_counts(player) else traits.circling_distance
     manner = Manner(
         rest=False,
         face_within=0.3,
@@ -687,7 +720,8 @@ def circle(player: PlayerContext, here: float, missing: float) -> None:
     belief, traits = player.belief, player.traits
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
-    nearly = abs(missing) < 2 * traits.aligned_angle
+    # A foot that brushes the ball of a restart has taken it: the way around that goes outside of all steps.
+    nearly = abs(missing) < 2 * traits.aligned_angle and not first_touch_counts(player)
     radius = traits.behind_ball_distance if nearly else traits.circling_distance
     manner = Manner(
         rest=False,
@@ -744,10 +778,12 @@ def _restart_aim(player: PlayerContext) -> Aim:
         if not is_known(belief, k, game.number - 1) or mate.lies:
             continue
         way, angle = length(mate.x - bx, mate.y - by), math.atan2(mate.y - by, mate.x - bx)
-        if not 0.8 < way < 6.0:
+        if not 0.8 < way < MAX_PASS_SHARE * reach:
             continue
         stopped, _ = _in_the_way(player, math.cos(angle), math.sin(angle), way)
-        cost = 0.3 * abs(way - 2.0) + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
+        # The ball should come to rest about where the team-mate stands.
+        off = min(abs(way - reach), abs(way - body.short_kick.reach))
+        cost = 0.3 * off + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
         cost += BLOCKED_COST if stopped < way else 0.0
         if abs(wrap_angle(angle - memory.aim)) < 0.3:
             cost -= SAME_AIM_CREDIT

@@ -46,6 +46,7 @@ from nutmeg.match.players.tactics.formation import (
     line_up_place,
     may_go,
     post_place,
+    rolling_time,
     room_of,
     takes_kick_off,
 )
@@ -540,19 +541,6 @@ def _guarding_place(player: PlayerContext) -> tuple[float, float]:
 
 
 @inlined
-def _rolling_time(player: PlayerContext, way: float, speed: float) -> float:
-    """How long a ball of a speed needs for a way; inf if it does not come so far."""
-    body = player.ground.body
-    if body.ball_damped > 0.0:
-        share = body.ball_damped * way / speed
-        return -math.log(1.0 - share) / body.ball_damped if share < 1.0 else math.inf
-    if body.ball_slows > 0.0:
-        left = speed * speed - 2.0 * body.ball_slows * way
-        return (speed - math.sqrt(left)) / body.ball_slows if left > 0.0 else math.inf
-    return way / speed
-
-
-@inlined
 def dive(player: PlayerContext) -> bool:
     """Orders a dive if a ball is about to pass that only a dive can reach; whether it does."""
     belief, game, ground, order = player.belief, player.game, player.ground, player.order
@@ -564,10 +552,10 @@ def dive(player: PlayerContext) -> bool:
     # Only for balls that roll as far as the goal line, and into the goal.
     to_line, slope = belief.ball_x + ground.length / 2, belief.ball_vy / -vx
     at_line = belief.ball_y + slope * to_line
-    if _rolling_time(player, to_line * speed / -vx, speed) == math.inf or abs(at_line) > ground.goal_width / 2 + 0.1:
+    if rolling_time(player, to_line * speed / -vx, speed) == math.inf or abs(at_line) > ground.goal_width / 2 + 0.1:
         return False
     to_keeper = belief.ball_x - belief.x
-    soon, off = _rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
+    soon, off = rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
     if soon > ground.body.dive_time or not DIVE_DISTANCE < abs(off) < ground.body.dive_reach:
         return False
     if math.cos(belief.heading) < 0.3:  # who does not look ahead would dive the wrong way

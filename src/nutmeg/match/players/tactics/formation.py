@@ -332,6 +332,28 @@ def rolled(player: PlayerContext, seconds: float) -> float:
 
 
 @inlined
+def rolling_time(player: PlayerContext, way: float, speed: float) -> float:
+    """How long a ball of a speed needs for a way, s; inf if it does not come so far."""
+    body = player.ground.body
+    if body.ball_damped > 0.0:
+        share = body.ball_damped * way / speed
+        return -math.log(1.0 - share) / body.ball_damped if share < 1.0 else math.inf
+    if body.ball_slows > 0.0:
+        left = speed * speed - 2.0 * body.ball_slows * way
+        return (speed - math.sqrt(left)) / body.ball_slows if left > 0.0 else math.inf
+    return way / speed
+
+
+@inlined
+def speed_for(player: PlayerContext, reach: float) -> float:
+    """The speed of a ball that comes to rest after a way, m/s; inf where nothing slows it down."""
+    body = player.ground.body
+    if body.ball_damped > 0.0:
+        return body.ball_damped * reach
+    return math.sqrt(2.0 * body.ball_slows * reach) if body.ball_slows > 0.0 else math.inf
+
+
+@inlined
 def ball_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
     """Where the ball will have rolled to, if nobody touches it, m."""
     belief, share = player.belief, rolled(player, seconds)

@@ -22,6 +22,8 @@ EVERYONE = 11
 """So many chasers are the whole team."""
 BUILTIN_NAME = "builtin"
 """The strategy of the built-in team."""
+BOOSTER_NAME = "booster"
+"""The same for robots that are twice as tall as a Nao."""
 PATIENT_NAME = "patient"
 """That of the built-in team before: it kicks where it is free, and waits for opponents who have the ball."""
 
@@ -79,6 +81,10 @@ class Strategy:
     """A kick for which the player is not ready after so long is given up for as long, s."""
     duel_room: float = 0.64
     """Share of `room` that is kept from others near the ball."""
+    brake_time: float = 0.0
+    """How long before it would touch somebody a player slows down, s; 0 for never."""
+    contact_speed: float = 0.2
+    """How fast such a player walks into an opponent all the same, m/s: between both lies the ball."""
     wide_cost: float = 1.0
     """What a metre beside the goal counts, beside a metre before it (with `aims` 3)."""
     kick_delay: float = 0.0
@@ -113,6 +119,16 @@ _PATIENT = Strategy(
     wide_cost=1.5,
     kick_delay=1.5,
 )
+# Who stops for a kick is caught up with: this one runs on with the ball, through opponents if need be.
+_BUILTIN = replace(
+    _PATIENT,
+    kicks=False,
+    stands_off=False,
+    asks_for_pass=False,
+    duel_room=0.3,
+    lost_ball_cost=1.0,
+    sooner_worth=0.4,
+)
 STRATEGIES = {
     "statue": Strategy(plays=STANDS_STILL),
     "wanderer": Strategy(plays=WANDERS_ABOUT),
@@ -126,16 +142,22 @@ STRATEGIES = {
     "roles-pass": Strategy(posts=True, avoids=True, keeper=True, dives=True, passes=True),
     # Tuned in matches of the physical world, where robots fall over each other and need two steps before a kick.
     PATIENT_NAME: _PATIENT,
-    # Who stops for a kick is caught up with: this one runs on with the ball, through opponents if need be.
-    BUILTIN_NAME: replace(
-        _PATIENT,
-        kicks=False,
-        stands_off=False,
-        asks_for_pass=False,
-        duel_room=0.3,
-        lost_ball_cost=1.0,
-        sooner_worth=0.4,
+    # T1 and K1: their feet reach farther ahead, and so do their arms.
+    BOOSTER_NAME: replace(
+        _BUILTIN,
+        brake_time=1.2,
+        room=1.0,
+        duel_room=0.6,
+        arrival=0.3,
+        departure=0.8,
+        slow_distance=0.8,
+        slow_at_ball=0.3,
+        circling_distance=0.62,
+        behind_ball_distance=0.42,
     ),
+    # Against itself it falls and fouls half as often as `builtin`, but it loses the ball to who does not brake.
+    "careful": replace(_BUILTIN, brake_time=0.7),
+    BUILTIN_NAME: _BUILTIN,
 }
 """By name, from bad to good as one would guess; `builtin` is that of the built-in team."""
 
