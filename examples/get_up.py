@@ -40,7 +40,10 @@ JOINT_NOISE, ANYHOW_NOISE, TILT_NOISE = 0.08, 0.5, 0.15  # standard deviations [
 STOP_MARGIN = (
     0.01  # a drive of the league's robot hears no command while its joint is at a stop, so none begins there [rad]
 )
-DROP_SHARE = 0.57  # nothing that sticks out of a flat robot reaches the ground at this share of its height
+DROP_HEIGHT, DROP_SHARE = (
+    0.22,
+    0.57,
+)  # nothing that sticks out of a flat robot reaches the ground there [m, share of its height]
 REST_SECONDS = 0.8  # to fall and come to rest before a try begins
 STANDING_SECONDS = 1.0  # how long a robot must have stood at the end of a try
 UPRIGHT_COSINE, HEIGHT_SHARE = 0.95, 0.9  # a robot stands this upright, with this share of its standing height
@@ -82,7 +85,7 @@ def lay_down(worlds: Worlds, side: Lying, ways: Sequence[int], generators: Seque
     half, direction = np.where(toppled, 0.35, np.pi / 4)[:, None], HEADS[side] + TILT_NOISE * drawn[:, 0]
     axis = np.stack([-np.sin(direction), np.cos(direction)], axis=1)
     pose[:, 3:7] = np.concatenate([np.cos(half), axis * np.sin(half), 0 * half], axis=1)
-    pose[:, 2] = pose[:, 2] * np.where(toppled, 0.95, DROP_SHARE)
+    pose[:, 2] = np.where(toppled, pose[:, 2] * 0.95, np.maximum(pose[:, 2] * DROP_SHARE, DROP_HEIGHT))
     velocity = np.zeros((worlds.count, 6))
     velocity[:, 3:5] = axis * np.where(toppled, 1.5, 0.0)[:, None]
     set_start_state(worlds, ROBOT, StartState(angles=angles, pose=pose, velocity=velocity))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -281,3 +282,30 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
         read_motion(path)
     with pytest.raises(FileError):
         write_motion(tmp_path / "no" / "folder.toml", shipped_motion("nao-spark", "dive"))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_kick_answers_to_where_the_ball_lies_from_the_second_frame_to_the_strike(mirrored: bool) -> None:
+    body = OnboardRobot("nao-spark", "type0")
+    mirror, table = Mirror.of(body.scene, body.table), body.table
+    shot = shipped_motion("nao-spark", "shot")
+    slopes = dataclasses.replace(shot, ahead={"llj3": 100.0}, left={"llj2": -50.0})
+    motion = dataclasses.replace(slopes, frame=tuple(Keyframe(seconds=0.1, pose="ready") for _ in range(3)), strike=2)
+    start = np.zeros(len(table.motors))
+    near, far = (
+        motion_path(motion, table, mirror, start, ball=off, mirrored=mirrored) for off in ((0.0, 0.0), (0.04, 0.02))
+    )
+    change = np.degrees(far - near)
+    side = "r" if mirrored else "l"
+    hip, roll = table.motors.index(f"{side}lj3"), table.motors.index(f"{side}lj2")
+    assert change[9, hip] == pytest.approx(4.0)
+    assert change[9, roll] == pytest.approx(1.0 if mirrored else -1.0)
+    assert not change[4].any()
+    assert np.abs(change[14]).max() < 1e-9
+
+
+def test_the_file_of_a_shot_keeps_its_slopes(tmp_path: Path) -> None:
+    shot = shipped_motion("nao-spark", "shot", "type1")
+    assert shot.ahead
+    write_motion(tmp_path / "shot.toml", shot)
+    assert read_motion(tmp_path / "shot.toml") == shot

@@ -503,12 +503,9 @@ class _WalkedAndBare:
 # Walks on a CUDA device, beside `mujoco_warp` alone that steps the same model from the same start under the commands
 # which the walk had given: what is left is what the walk, the course and the rewards cost.
 
-_DEVICE_TARGET = 0.7
-"""Promised share of the speed of `mujoco_warp` alone."""
-_GENERATION_TARGET = 4.0
-"""Promised time of a generation of 512 candidates from four starts [s]."""
-_MAX_TURNS = 12
-"""The most turns of ten cycles: their commands are kept on the device."""
+_DEVICE_TARGET = 0.7  # promised share of the speed of `mujoco_warp` alone
+_GENERATION_TARGET = 4.0  # promised time of a generation of 512 candidates from four starts [s]
+_MAX_TURNS = 12  # the most turns of ten cycles: their commands are kept on the device
 
 
 def device_walks(count: int, seconds: float, device: Device = "gpu") -> list[Row]:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 RECORDING, FILM = "best.nutmeg", "best.mp4"
 """Files of a run: the best controller in the last simulation, as a recording and as a video."""
-_LOOK_EVERY = 2.0
-"""How often a laboratory's folder is looked into [s]."""
+_LOOK_EVERY = 2.0  # how often a laboratory's folder is looked into [s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation
     from nutmeg.view.terminal import Terminal
 
-_NEWS_PERIOD = 15.0
-"""Time between two lines about the progress where the output is a file [s]."""
+_NEWS_PERIOD = 15.0  # time between two lines about the progress where the output is a file [s]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 
 target_reward = kernel(rewards.target_reward)
 stop_reward = kernel(rewards.stop_reward)
-_MAX_COORDINATE = 1e6
-"""A robot that is farther away than this has left the range of numbers [m]."""
+_MAX_COORDINATE = 1e6  # A robot that is farther away than this has left the range of numbers [m]
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -53,8 +53,7 @@ CYCLES_PER_GRAPH = 10
 """Control cycles that are sent to the device together."""
 _MAX_WORLDS = 16384
 """The most worlds that are simulated together: more bouts than that are walked one after the other."""
-_ROW_UNIT = 256
-"""Numbers of bouts and worlds are rounded up to multiples of this, so that generations share a course."""
+_ROW_UNIT = 256  # numbers of bouts and worlds are rounded up to multiples of this, so that generations share a course
 
 
 @dataclass(frozen=True, kw_only=True)

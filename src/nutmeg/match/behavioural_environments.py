@@ -62,8 +62,7 @@ if TYPE_CHECKING:
 
 
 _ACTIONS, _OBSERVATIONS = ("walk", "body"), ("symbols", "images")
-_MAX_MATCHES = 100_000
-"""Matches of one environment."""
+_MAX_MATCHES = 100_000  # matches of one environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,14 +122,10 @@ class BehaviourOptions(EpisodeOptions):
 # +x, or ahead and to the left of the player.
 
 
-_MAX_POSTS = 4
-"""Goal posts in an observation."""
-_MAX_LANDMARKS = 6
-"""Landmarks in an observation; of more, the nearest."""
-_MAX_DISTANCE = 30.0
-"""Bound of distances and places, m."""
-_MAX_AGE = 10.0
-"""Bound of ages of beliefs, s."""
+_MAX_POSTS = 4  # goal posts in an observation
+_MAX_LANDMARKS = 6  # landmarks in an observation; of more, the nearest
+_MAX_DISTANCE = 30.0  # bound of distances and places, m
+_MAX_AGE = 10.0  # bound of ages of beliefs, s
 MAX_SPEED = 10.0
 """Bound of speeds, m/s."""
 
@@ -296,10 +291,8 @@ def _fill_sightings(
 
 ACTION_WIDTHS = {"walk": 4, "body": 8}
 """Numbers of an action."""
-_DEFAULT_STRATEGY = "roles"
-"""The strategy that places controlled players before a kick-off, and turns their heads."""
-_MIN_WALK_SHARE = 0.05
-"""An action below this share of the top speeds stands still."""
+_DEFAULT_STRATEGY = "roles"  # the strategy that places controlled players before a kick-off, and turns their heads
+_MIN_WALK_SHARE = 0.05  # an action below this share of the top speeds stands still
 LINE_UP_CYCLES = 12
 """Cycles before the first observation, in which players are put to their places and the whistle blows."""
 

@@ -62,10 +62,8 @@ if TYPE_CHECKING:
     from nutmeg.model.field import FieldSettings
 
 
-_MATCH, _ALL_MATCHES = 0, np.array([0])
-"""The only match of this world."""
-_STANDING_SPEED = 0.02
-"""A player that is slower than this stands [m/s]."""
+_MATCH, _ALL_MATCHES = 0, np.array([0])  # the only match of this world
+_STANDING_SPEED = 0.02  # A player that is slower than this stands [m/s]
 
 
 @dataclass(frozen=True, kw_only=True)

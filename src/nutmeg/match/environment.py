@@ -103,10 +103,8 @@ def parallel_env(*, world: str = "physical", **options: Any) -> MatchEnv | Behav
 # how long ago [s]; what was never seen is zeros, and as old as can be.
 
 
-_MAX_SIGHTING_AGE = 10.0
-"""Ages do not grow beyond this, s."""
-_MAX_SIGHTING_DISTANCE = 60.0
-"""Longer than the diagonal of any pitch, m."""
+_MAX_SIGHTING_AGE = 10.0  # ages do not grow beyond this, s
+_MAX_SIGHTING_DISTANCE = 60.0  # longer than the diagonal of any pitch, m
 _TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
 """As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
 _SEEN_LOW, _SEEN_HIGH = (

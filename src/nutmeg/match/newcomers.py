@@ -46,8 +46,7 @@ have 4.6 kg."""
 CYCLES_BEFORE = 2
 """Cycles for which a robot has fallen when its agent gets the first percept."""
 _LOOKING_ALONG_Y = np.array([[0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
-_SLOT = 0
-"""The slot whose camera all newcomers share; they see as the left team sees."""
+_SLOT = 0  # the slot whose camera all newcomers share; they see as the left team sees
 
 
 class Newcomers:

@@ -69,18 +69,14 @@ _ROWS_PER_CHUNK = 1000
 STATE_LABELS = ("mode", "time", "left", "right", "half", "swapped", "touch")
 _STATE_STEP = 1e-3
 _BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread", "heading_spread", "ball_spread")
-_BELIEF_STEP = 1e-3
-"""Beliefs are stored to a millimetre and a milliradian, requests too."""
+_BELIEF_STEP = 1e-3  # beliefs are stored to a millimetre and a milliradian, requests too
 _REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
 _OTHERS_LABELS = ("x", "y", "age")
-_MAX_OTHERS_AGE = 5.0
-"""Others of whom nothing was known for so long are not written down, s."""
+_MAX_OTHERS_AGE = 5.0  # others of whom nothing was known for so long are not written down, s
 MAX_BALL_AGE = 99.0
 """Age of news that never came, s."""
-_MAX_DEVIATION = 99.0
-"""The largest standard deviation that is stored, m or rad."""
-_MAX_TEXT_LENGTH = 2000
-"""Characters of a traceback that are kept."""
+_MAX_DEVIATION = 99.0  # the largest standard deviation that is stored, m or rad
+_MAX_TEXT_LENGTH = 2000  # characters of a traceback that are kept
 
 
 class MatchRecording:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats, Ints
     from nutmeg.model.scene import Scene
 
-_PATHS = ("file", "meshdir", "texturedir", "assetdir")
-"""Attributes in which a `/` is no part of a name."""
+_PATHS = ("file", "meshdir", "texturedir", "assetdir")  # attributes in which a `/` is no part of a name
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 UNLIMITED = 1000.0
 """Torque [N m] or speed [rad/s] in a URDF file where the robot's files have no limit: the format demands a number."""

@@ -120,7 +120,12 @@ class KeyframeMotion:
     stance: float = 0.0
     """A kick: how far apart the feet stood when it was learned [m]."""
     strike: int = 1
-    """A kick: the frame, from 1, on the way to which the ball is hit; a weaker kick takes longer there."""
+    """A kick: the frame, from 1, on the way to which the ball is hit."""
+    ahead: Mapping[str, float] = field(default_factory=dict)
+    """A kick: what is added to joints for each metre that the ball lies farther ahead, from the second frame to the
+    strike [degrees/m]."""
+    left: Mapping[str, float] = field(default_factory=dict)
+    """The same for each metre that it lies farther to the left [degrees/m]."""
     correction: Correction | None = None
     """A network that adapts the motion to what the robot senses; None plays it as it is."""
     frame: tuple[Keyframe, ...]
@@ -145,13 +150,20 @@ class KeyframeMotion:
         return sum(frame.seconds for frame in self.frame)
 
     def with_numbers(self, numbers: Mapping[str, float]) -> KeyframeMotion:
-        """The same with other numbers: `frame2.seconds` [s], `frame2.llj3` [degrees], `ball.ahead`, `ball.left` [m]."""
+        """The same with other numbers, by their names.
+
+        `frame2.seconds` [s], `frame2.llj3` [degrees], `ball.ahead`, `ball.left` [m], `ahead.llj3` [degrees/m].
+        """
         frames, ball = list(self.frame), dict(zip(("ball.ahead", "ball.left"), self.ball, strict=True))
+        slopes = {"ahead": dict(self.ahead), "left": dict(self.left)}
         for name, value in numbers.items():
             head, _, key = name.partition(".")
             known = {f"frame{place + 1}": place for place in range(len(frames))}
             if name in ball:
                 ball[name] = value
+                continue
+            if head in slopes and key:
+                slopes[head][key] = value
                 continue
             if head not in known or not key:
                 raise UnknownNameError("frame", head, known)
@@ -161,7 +173,8 @@ class KeyframeMotion:
                 frames[known[head]] = dataclasses.replace(one, **change)
             except ValueError as error:
                 raise UsageError(f"{name}: {error}") from None
-        return dataclasses.replace(self, ball=(ball["ball.ahead"], ball["ball.left"]), frame=tuple(frames))
+        place = ball["ball.ahead"], ball["ball.left"]
+        return dataclasses.replace(self, ball=place, frame=tuple(frames), ahead=slopes["ahead"], left=slopes["left"])
 
 
 def read_motion(path: Path) -> KeyframeMotion:
@@ -179,18 +192,25 @@ def _with_folder(motion: KeyframeMotion, path: Path) -> KeyframeMotion:
 def motion_text(motion: KeyframeMotion) -> str:
     """A motion as the text of its file."""
     plain = {one.name: one.default for one in dataclasses.fields(KeyframeMotion)}
-    head = {name: getattr(motion, name) for name in plain if name not in ("format", "frame", "correction")}
+    apart = ("format", "frame", "correction", "ahead", "left")
+    head = {name: getattr(motion, name) for name in plain if name not in apart}
     text = toml_text({"format": motion.format, **{k: v for k, v in head.items() if v != plain[k]}})
+    slopes = {"ahead": motion.ahead, "left": motion.left}
+    text += "".join(f"{axis} = {_inline(named)}\n" for axis, named in slopes.items() if named)
     if motion.correction is not None:
         table = {name: value for name, value in dataclasses.asdict(motion.correction).items() if name != "folder"}
         text += "\n" + toml_text({"correction": table})
     for frame in motion.frame:
         lines = ["\n[[frame]]", f"seconds = {frame.seconds:.3g}"]
         lines += [f'pose = "{frame.pose}"'] if frame.pose else []
-        angles = ", ".join(f"{joint} = {angle:.1f}" for joint, angle in frame.angles.items())
-        lines += [f"angles = {{ {angles} }}"] if angles else []
+        lines += [f"angles = {_inline(frame.angles)}"] if frame.angles else []
         text += "\n".join(lines) + "\n"
     return text
+
+
+def _inline(degrees: Mapping[str, float]) -> str:
+    """Joints and their numbers as an inline table."""
+    return "{ " + ", ".join(f"{joint} = {value:.1f}" for joint, value in degrees.items()) + " }"
 
 
 def write_motion(path: Path, motion: KeyframeMotion) -> None:
@@ -270,6 +290,17 @@ def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> F
     return np.clip(np.stack(poses), limits[:, 0], limits[:, 1])
 
 
+def motion_slopes(motion: KeyframeMotion, table: RobotTable) -> Floats:
+    """What a metre of the ball's place, ahead and to the left, adds to the poses, (frames, motors, 2) [rad/m]."""
+    slopes = np.zeros((len(motion.frame), len(table.motors), 2))
+    for axis, named in enumerate((motion.ahead, motion.left)):
+        for joint, degrees in named.items():
+            if joint not in table.motors:
+                raise UnknownNameError("joint", joint, table.motors, where=str(motion))
+            slopes[1 : motion.strike, table.motors.index(joint), axis] = math.radians(degrees)
+    return slopes
+
+
 def _motor(joint: str, degrees: float, table: RobotTable, where: str) -> int:
     """The motor of a joint; an angle outside its limits is an error."""
     if joint not in table.motors:
@@ -287,18 +318,23 @@ def motion_path(
     mirror: Mirror,
     start: Floats,
     *,
+    ball: tuple[float, float] = (0.0, 0.0),
     mirrored: bool = False,
     period: float = 0.02,
 ) -> Floats:
-    """Joint angles from a posture `start` (motors,) on, one row for each cycle, (T, motors) [rad]."""
-    poses = motion_poses(motion, table, mirror)
+    """Joint angles from a posture `start` (motors,) on, one row for each cycle, (T, motors) [rad].
+
+    `ball` is how far the ball of a kick lies from its place, ahead and to the left [m]; of a mirrored one to the right.
+    """
+    low, high = table.limits[table.motor_joints].T
+    poses = np.clip(motion_poses(motion, table, mirror) + motion_slopes(motion, table) @ np.array(ball), low, high)
     poses = np.concatenate([start[None], mirror(poses) if mirrored else poses])
     times = np.cumsum([0.0, *(frame.seconds for frame in motion.frame)])
     samples = np.arange(1, int(np.ceil(times[-1] / period - 1e-9)) + 1) * period
     return np.stack([np.interp(samples, times, column) for column in poses.T], axis=1)
 
 
-def spread_stance(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
+def spread_stance(motion: KeyframeMotion, table: RobotTable, stance: float) -> KeyframeMotion:
     """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
 
     The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is
@@ -310,7 +346,10 @@ def spread_stance(motion: KeyframeMotion, stance: float) -> KeyframeMotion:
     for number, frame in enumerate(motion.frame, start=1):
         more, angles = (STANCE_SPREAD * wider if 1 < number <= motion.strike else 0.0), dict(frame.angles)
         for (hip, ankle), change in ((KICKING_JOINTS, more), (STANDING_JOINTS, STANCE_SHIFT * wider)):
-            angles[hip], angles[ankle] = angles[hip] + change, angles[ankle] - change
+            for joint, sign in ((hip, 1.0), (ankle, -1.0)):
+                if joint in angles:
+                    low, high = np.degrees(table.limits[table.joints.index(joint)]).tolist()
+                    angles[joint] = min(max(angles[joint] + sign * change, low), high)
         frames.append(dataclasses.replace(frame, angles=angles))
     return dataclasses.replace(motion, stance=stance, frame=tuple(frames))
 

@@ -147,7 +147,5 @@ class Kick:
         )
 
 
-_WAIT = 0.2
-"""Stillness at the beginning, and the time to settle into `ready` at the end [s]."""
-_CORRECTIONS = 2
-"""How often the sway is corrected for the swinging leg."""
+_WAIT = 0.2  # stillness at the beginning, and the time to settle into `ready` at the end [s]
+_CORRECTIONS = 2  # how often the sway is corrected for the swinging leg

@@ -52,28 +52,20 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
 
-_MAX_PLAYERS = 20
-"""Players of a team in a control message."""
+_MAX_PLAYERS = 20  # players of a team in a control message
 INITIAL, READY, SET, PLAYING, FINISHED = range(5)
 """States of a game."""
 _NORMAL, PENALTY_SHOOT, _OVERTIME = range(3)
 """Phases of a game."""
-_NO_TEAM = 255
-"""The kicking team where nobody kicks."""
-_SEND_PERIOD = 0.5
-"""Between two control messages [s]: GameController3 sends two a second."""
-_SET_TIME = 5.0
-"""The last seconds of a wait for a kick-off are told as `set` [s]; chosen here."""
-_TEAM_PORT = 10000
-"""Messages between team-mates go to this port plus the team's number."""
-_MAX_TEAM_MESSAGE = 128
-"""Bytes of a message between team-mates; longer ones are not allowed (SPL rules since 2022)."""
+_NO_TEAM = 255  # the kicking team where nobody kicks
+_SEND_PERIOD = 0.5  # between two control messages [s]: GameController3 sends two a second
+_SET_TIME = 5.0  # the last seconds of a wait for a kick-off are told as `set` [s]; chosen here
+_TEAM_PORT = 10000  # messages between team-mates go to this port plus the team's number
+_MAX_TEAM_MESSAGE = 128  # bytes of a message between team-mates; longer ones are not allowed (SPL rules since 2022)
 _MESSAGES_PER_TEAM = 1200
 """Messages between team-mates in a game. Source: GameController3, config/champions_cup/params.yaml."""
-_DATAGRAMS_A_CYCLE = 256
-"""So many datagrams of each socket are read in a cycle; a flood of them holds nobody up."""
-_SECONDS_SHOWN = 255
-"""The longest time that a byte can say [s]."""
+_DATAGRAMS_A_CYCLE = 256  # so many datagrams of each socket are read in a cycle; a flood of them holds nobody up
+_SECONDS_SHOWN = 255  # the longest time that a byte can say [s]
 
 _TEAM = [
     *((name, "u1") for name in ("number", "colour", "goalkeeper_colour", "goalkeeper", "score", "penalty_shot")),

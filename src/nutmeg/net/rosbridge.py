@@ -52,14 +52,10 @@ if TYPE_CHECKING:
     from nutmeg.net.host.robot import HostedRobot
     from nutmeg.net.host.robot_host import RobotHost
 
-_PERIOD = 0.02
-"""Between two messages of a topic, and between two looks at commands [s]."""
-_MAX_MESSAGE = 1 << 20
-"""The longest message that a client may send [bytes]."""
-_MAX_CLIENTS = 16
-"""Connections at once."""
-_MAX_TOPICS = 64
-"""Topics that a client may subscribe to."""
+_PERIOD = 0.02  # between two messages of a topic, and between two looks at commands [s]
+_MAX_MESSAGE = 1 << 20  # the longest message that a client may send [bytes]
+_MAX_CLIENTS = 16  # connections at once
+_MAX_TOPICS = 64  # topics that a client may subscribe to
 _LIMITS = Limits(
     piece=16384,
     cycle_share=131072,

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
 
 
-_TIME_TOLERANCE = 1e-6
-"""Part of a time step by which times may be outside and still count as the first or last one."""
+_TIME_TOLERANCE = 1e-6  # part of a time step by which times may be outside and still count as the first or last one
 
 
 def resample(times: ArrayLike, values: ArrayLike, *, at: ArrayLike, delay: float = 0.0, angles: bool = False) -> Floats:

@@ -210,8 +210,7 @@ _FITNESS_NEEDS = {
     "stability": "pose",
 }
 """What must be known of a movement for each kind of fitness."""
-_RESTING_BALL = 0.05
-"""A ball that moved less has no direction [m]."""
+_RESTING_BALL = 0.05  # A ball that moved less has no direction [m]
 
 
 @dataclass(frozen=True, kw_only=True)

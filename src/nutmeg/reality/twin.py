@@ -49,14 +49,11 @@ if TYPE_CHECKING:
 
 TWIN_ROBOT = "robot"
 """Name of the robot in a twin's scenes."""
-_DELAY_TARGET = "delay"
-"""Target of the delay of commands [s]."""
+_DELAY_TARGET = "delay"  # target of the delay of commands [s]
 TIMESTEP_TARGET = "physics.timestep"
 """Target of the length of a physics step [s]."""
-_ZERO_TARGETS = "zero."
-"""Prefix of the targets of joint zeros [rad]."""
-_CHANNEL_TARGETS = "channel."
-"""Prefix of the targets of measured channels."""
+_ZERO_TARGETS = "zero."  # prefix of the targets of joint zeros [rad]
+_CHANNEL_TARGETS = "channel."  # prefix of the targets of measured channels
 _NON_PHYSICAL_TARGETS = (_DELAY_TARGET, "camera.", _ZERO_TARGETS, _CHANNEL_TARGETS)
 """Prefixes of targets that leave the physics as it is: commands are delayed or shifted, or what is measured changes."""
 SCENES_KEPT = 32

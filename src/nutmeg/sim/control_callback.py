@@ -28,8 +28,7 @@ from nutmeg.model.ode import is_ode
 
 _USERS: dict[int, str] = {}
 """Who needs the callback, and for what: as global as the engine's own variable that it keeps account of."""
-_LOCK = threading.RLock()
-"""Reentrant: the garbage collector may release a batch while another is made."""
+_LOCK = threading.RLock()  # reentrant: the garbage collector may release a batch while another is made
 MOTORS, STEPS = "the actuation motoflex-paper", "the physics profile league"
 
 

@@ -95,8 +95,7 @@ PLACEMENT_FIELDS = ("eq_data", "qpos0", "qpos_spring")
 ROOT_PLACEMENT_FIELDS = ("body_pos", "body_quat")
 """Fields whose first row says so."""
 
-_ONLY_ROBOT = 1
-"""Root body of the robot in a scene with nothing else."""
+_ONLY_ROBOT = 1  # root body of the robot in a scene with nothing else
 
 Rows = dict[str, slice]
 """Rows of a robot's parts in a model, by family."""

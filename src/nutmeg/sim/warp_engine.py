@@ -51,10 +51,8 @@ _INPUTS = ("qpos", "qvel", "act", "ctrl", "time", "qacc_warmstart", "xfrc_applie
 """What a user may change between steps."""
 CONTACTS_PER_ROBOT = 24
 """Room for the contacts of a robot, shared by all worlds; two feet flat on the ground have eight."""
-_GROUND_TOLERANCE = 1e-6
-"""A box whose top is this near to height 0 is the ground [m]."""
-_USED_SHARE = 0.9
-"""Share of the device's free memory that worlds may fill."""
+_GROUND_TOLERANCE = 1e-6  # A box whose top is this near to height 0 is the ground [m]
+_USED_SHARE = 0.9  # share of the device's free memory that worlds may fill
 
 
 def warp_modules(device: Device = "gpu") -> tuple[Any, Any]:

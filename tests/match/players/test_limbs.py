@@ -181,6 +181,26 @@ def test_a_kick_with_either_foot_goes_far_and_straight_and_ends_on_its_feet(side
     assert abs(way[1]) < 0.3 * way[0]
 
 
+@pytest.mark.parametrize("robot_type", [0, 1, 2, 3, 4])
+def test_a_shot_is_quick_and_goes_far_and_the_robot_gets_up_again(robot_type: int) -> None:
+    ahead, left = kick_place("shot", body=f"type{robot_type}")
+    robots, ways = [], []
+    for off, side in ((-0.02, 1), (0.0, -1), (0.015, 1), (0.03, -1)):  # how far one goes depends on millimetres
+        one = Alone(robot_type, walk=read_walk("policy"))
+        one.run(1.2, Stand())
+        place = ahead + off, side * left
+        ball = one.place + np.array(place)
+        one.game.place_ball((*ball.tolist(), 0.042))
+        one.run(0.5, Kick(ball=place, kind="shot"))
+        assert "kick" in one.seen
+        robots.append(one)
+        ways.append(one.game.world.ball[:2] - ball)
+    assert np.mean(ways, axis=0)[0] > 0.5
+    robots[1].run(9.0, Stand())
+    assert robots[1].limbs.falls >= 1
+    assert robots[1].limbs.doing == "stand"
+
+
 def test_a_pass_goes_less_far_than_a_kick_on_average() -> None:
     far: dict[str, list[float]] = {"straight": [], "pass": []}
     for kind, found in far.items():

@@ -179,19 +179,15 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
 
 STRATEGIES = tuple(strategy_names())
 """The strategies that play: all that come with Nutmeg."""
-_WALK_NAME = "final"
-"""The walk of all robots."""
+_WALK_NAME = "final"  # the walk of all robots
 RULE_BOOK = "sim3d"
 """The rules of all games."""
-_BASE_BODY = "nao-spark"
-"""Whose numbers and eyes the behavioural world uses before calibration."""
+_BASE_BODY = "nao-spark"  # whose numbers and eyes the behavioural world uses before calibration
 _CALIBRATIONS = ("before", "after")
-_RANK_GOAL = 0.8
-"""The rank correlation that is aimed for."""
+_RANK_GOAL = 0.8  # the rank correlation that is aimed for
 _RECORDED_PAIRS = ((6, 8), (3, 4), (7, 5), (11, 8), (4, 7), (10, 6), (9, 3), (2, 11))
 """Pairs whose games are recorded for the calibration; these games do not count."""
-_FIRST_RECORDED_GAME = 1000
-"""The number of the first recorded game."""
+_FIRST_RECORDED_GAME = 1000  # the number of the first recorded game
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,12 +65,9 @@ _OTHER_ROBOTS = {
 }
 """Places of the robots that walk in circles, by slot [m]."""
 _BALL_PLACE = (0.1, 0.4)
-_CORNER_RADIUS = 0.3
-"""A corner has been reached from here, m."""
-_HEAD_SWING = 0.9
-"""How far the head turns to both sides [rad]."""
-_HEAD_PERIOD = 5.0
-"""Time of a swing of the head to both sides and back [s]."""
+_CORNER_RADIUS = 0.3  # A corner has been reached from here, m
+_HEAD_SWING = 0.9  # how far the head turns to both sides [rad]
+_HEAD_PERIOD = 5.0  # time of a swing of the head to both sides and back [s]
 HEAD_PITCH = -0.15
 """Pitch of the head, upwards [rad]."""
 
@@ -170,8 +167,7 @@ _CONDITION_LABELS = {
     "shaken": "pictures, shaken and noisy",
     "odometry": "odometry alone, start known",
 }
-_FIGURE_GOALS = (0.3, 10.0)
-"""Goals of the medians, m and degrees."""
+_FIGURE_GOALS = (0.3, 10.0)  # goals of the medians, m and degrees
 
 
 def _plot_walk(path: Path, recording: Recording, field: FieldSettings) -> None:
@@ -228,8 +224,7 @@ def _draw_pitch(panel: Any, field: FieldSettings) -> None:  # noqa: ANN401 (an a
 
 ERROR_GOAL = 0.3
 """Limit of the median error of position [m]."""
-_TURN_GOAL = math.radians(10.0)
-"""Limit of the median error of heading [rad]."""
+_TURN_GOAL = math.radians(10.0)  # limit of the median error of heading [rad]
 _CONDITIONS = ("pictures", "shaken", "odometry")
 POSE_LABELS = ("x", "y", "heading")
 

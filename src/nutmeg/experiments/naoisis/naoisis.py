@@ -60,8 +60,7 @@ BLUE, PINK = slot_of(Side.LEFT, 3), slot_of(Side.RIGHT, 2)
 _BLUE_COLOUR, _PINK_COLOUR, BALL_COLOUR, _BELIEF_COLOUR = "#1f6feb", "#d63384", "#d9772b", "#8250df"
 _HEAD_ANGLES = ((0, 0), (45, 0), (-45, 0), (0, -25), (60, -25), (0, 20))
 """Yaw to the left and pitch upwards of figure 3 [deg]."""
-_FOOT_TIP = (0.10, 0.05)
-"""Tip of a foot, from which the direction of a kick is taken, ahead and aside [m]."""
+_FOOT_TIP = (0.10, 0.05)  # tip of a foot, from which the direction of a kick is taken, ahead and aside [m]
 
 
 @dataclass(frozen=True)
@@ -478,11 +477,9 @@ def _figure_7(path: Path, seeds: Sequence[int]) -> list[experiment.Claim]:
     ]
 
 
-_LOOKING_CYCLES = 6
-"""How many cycles the observer looks at its opponent before it looks away."""
+_LOOKING_CYCLES = 6  # how many cycles the observer looks at its opponent before it looks away
 _BELIEF_CYCLES = 26
-_SENSES = ("seen", "sonar")
-"""What the observer has: eyes alone, or eyes and sonars."""
+_SENSES = ("seen", "sonar")  # what the observer has: eyes alone, or eyes and sonars
 
 
 def _beliefs(seed: int) -> dict[str, Any]:

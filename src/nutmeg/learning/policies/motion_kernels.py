@@ -13,7 +13,6 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.kernels import kernel
-from nutmeg.learning.policies.motion_task import STAND_CYCLES
 from nutmeg.learning.policies.walk_kernels import (
     FALLEN_HEIGHT,
     FALLEN_UP,
@@ -25,6 +24,7 @@ from nutmeg.learning.policies.walk_kernels import (
 )
 from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
 from nutmeg.motion.policy_kernels import observe, smooth, tell_progress
+from nutmeg.sim.ball_way import rest_of_ball, spin_in_world
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,8 +40,10 @@ STANDS_UP, STANDS_HEIGHT, STANDS_RATE = 0.95, 0.85, 2.0
 """A robot stands above this cosine of its tilt and share of its height, and below this angular velocity [rad/s]."""
 STEADY_TIME = 0.3
 """Time to go into the stance after a motion, as `SkillSettings.steady` [s]."""
-FAR_AWAY = 20.0
+FAR_AWAY = 30.0
 """Balls that came further than this are not believed [m]."""
+MOVES = 0.3
+"""A ball that is faster has been hit [m/s]."""
 
 
 @kernel
@@ -60,7 +62,7 @@ def pace_of(seconds: float, r: MotionRewards) -> float:
 @kernel
 def duration(e: MotionEpisode, p: MotionPlans) -> float:
     """How long a robot's motion takes at its pace [s]."""
-    return float(p.ends[e.motion, int(p.frames[e.motion]) - 1] / e.pace)
+    return float(p.ends[e.motion, p.frames[e.motion] - 1] / e.pace)
 
 
 @kernel
@@ -69,7 +71,7 @@ def begin_motions(
     state: tuple[Floats, Floats],
     stored: tuple[Floats, Floats, Indices],
     body: Body,
-    plans: Records,
+    p: MotionPlans,
     robots: Robots,
     out: Floats32,
 ) -> None:
@@ -80,18 +82,19 @@ def begin_motions(
         state: configurations (N, nq) and velocities (N, nv); changed.
         stored: `States`.
         body: see above.
-        plans: record of `MotionPlans`, (1,).
+        p: the motions.
         robots: see above, (N,) each; changed.
         out: what the networks see, (n, observations); changed.
     """
-    at, t, r, p = body[0][0], body[1][0], body[2][0], plans[0]
+    at, t, r = body[0][0], body[1][0], body[2][0]
     for place in range(len(rows)):
         row = rows[place]
         e, s, q, v = robots[0][row], robots[1][row], state[0][row], state[1][row]
         chosen = int(uniform(e) * len(stored[0]))
         q[:], v[:] = stored[0][chosen], stored[1][chosen]
-        e.cycle, e.motion = 0, stored[2][chosen]
-        e.pace = pace_of(p.ends[e.motion, int(p.frames[e.motion]) - 1], r)
+        e.cycle, e.hit = 0, 0
+        e.motion = p.assigned[row] if p.assigned[row] >= 0 else stored[2][chosen]
+        e.pace = pace_of(p.ends[e.motion, p.frames[e.motion] - 1], r)
         e.yaw = heading(q, at.root)
         e.origin[0], e.origin[1] = q[at.root], q[at.root + 1]
         for i in range(3):
@@ -106,11 +109,11 @@ def begin_motions(
             s.angles[i], s.before[i], s.action[i], e.pending[i], e.start[i] = angle, angle, 0.0, 0.0, angle
         e.head[0], e.head[1] = 0.3 * signed(e), 0.3 * signed(e)
         s.told[BALL], s.told[BALL + 1] = 0.0, 0.0
-        s.told[KIND] = 0.0 if p.kicks else (1.0 if e.motion == 0 else -1.0)
+        s.told[KIND] = 0.0 if p.kicks else (1.0 if stored[2][chosen] == 0 else -1.0)
         if p.kicks:
             off = 0.2 * r.tolerance + 0.8 * r.level * r.tolerance
             x, y = off * signed(e), off * signed(e)
-            ahead, left = p.place[0] + x, p.place[1] + y
+            ahead, left = p.places[e.motion, 0] + x, p.places[e.motion, 1] + y
             cos, sin = math.cos(e.yaw), math.sin(e.yaw)
             e.ball[0], e.ball[1] = e.origin[0] + cos * ahead - sin * left, e.origin[1] + sin * ahead + cos * left
             q[p.ball], q[p.ball + 1] = e.ball[0], e.ball[1]
@@ -124,11 +127,13 @@ def begin_motions(
 
 
 @kernel
-def frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int) -> float:
-    """The target of one joint so long after the beginning, without correction [rad]."""
+def frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int, off: tuple[float, float]) -> float:
+    """The target of one joint so long after the beginning, for a ball that is seen `off` its place [rad]."""
     before, since = e.start[joint], 0.0
-    for frame in range(int(p.frames[e.motion])):
-        end, pose = p.ends[e.motion, frame] / e.pace, p.poses[e.motion, frame, joint]
+    for frame in range(p.frames[e.motion]):
+        slope = p.slopes[e.motion, frame, joint]
+        end = p.ends[e.motion, frame] / e.pace
+        pose = p.poses[e.motion, frame, joint] + slope[0] * off[0] + slope[1] * off[1]
         if seconds <= end:
             return float(before + (seconds - since) / (end - since) * (pose - before))
         before, since = pose, end
@@ -137,10 +142,10 @@ def frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int) -> fl
 
 @kernel
 def command_motions(
-    actions: Floats32, qpos: Floats, body: Body, plans: Records, robots: Robots, commands: Floats
+    actions: Floats32, qpos: Floats, body: Body, p: MotionPlans, robots: Robots, commands: Floats
 ) -> None:
     """Commands of the motors in the next cycle, (N, motors): those that were decided a cycle ago."""
-    at, t, p = body[0][0], body[1][0], plans[0]
+    at, t = body[0][0], body[1][0]
     for n in range(len(actions)):
         e, s = robots[0][n], robots[1][n]
         command_pending(qpos[n], at, t, e, commands[n])
@@ -148,9 +153,10 @@ def command_motions(
         seconds, whole = (e.cycle + 1) * t.period, duration(e, p)
         share = min((seconds - whole) / STEADY_TIME, 1.0)
         share = share * share * (3 - 2 * share)
+        off = s.told[BALL] * BALL_SCALE, s.told[BALL + 1] * BALL_SCALE
         for i in range(t.motors):
             if seconds <= whole + 1e-9:
-                goal = frame_at(e, p, seconds, i) + t.reach[i] * s.action[i]
+                goal = frame_at(e, p, seconds, i, off) + t.reach[i] * s.action[i]
             else:
                 # The motion is over: from where its joints are into the stance, as `Skills` does.
                 if seconds - t.period <= whole + 1e-9:
@@ -161,10 +167,15 @@ def command_motions(
 
 
 @kernel
-def ball_way(q: Floats, v: Floats, e: MotionEpisode, p: MotionPlans, damping: float) -> tuple[float, float]:
+def ball_way(q: Floats, v: Floats, e: MotionEpisode, p: MotionPlans) -> tuple[float, float]:
     """How far a ball will have come when it rests: ahead of where the robot faced, and to the left [m]."""
-    x = q[p.ball] + v[p.ball_rate] / damping - e.ball[0]
-    y = q[p.ball + 1] + v[p.ball_rate + 1] / damping - e.ball[1]
+    at, rate = p.ball, p.ball_rate
+    x, y = rest_of_ball(
+        (q[at], q[at + 1], q[at + 2]),
+        (v[rate], v[rate + 1], v[rate + 2]),
+        spin_in_world((q[at + 3], q[at + 4], q[at + 5], q[at + 6]), (v[rate + 3], v[rate + 4], v[rate + 5])),
+    )
+    x, y = x - e.ball[0], y - e.ball[1]
     cos, sin = math.cos(e.yaw), math.sin(e.yaw)
     ahead, left = cos * x + sin * y, cos * y - sin * x
     return min(max(ahead, -FAR_AWAY), FAR_AWAY), min(max(left, -FAR_AWAY), FAR_AWAY)
@@ -186,7 +197,7 @@ def observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpisod
 
 @kernel
 def judge_motions(
-    qpos: Floats, qvel: Floats, body: Body, plans: Records, robots: Robots, results: tuple[Any, Any, Any, Any]
+    qpos: Floats, qvel: Floats, body: Body, p: MotionPlans, robots: Robots, results: tuple[Any, Any, Any, Any]
 ) -> None:
     """Senses, rewards and ends of N robots after a cycle, and what they see then.
 
@@ -194,12 +205,12 @@ def judge_motions(
         qpos: configurations, (N, nq).
         qvel: velocities, (N, nv).
         body: see above.
-        plans: record of `MotionPlans`, (1,).
+        p: the motions.
         robots: see above, (N,) each; changed.
         results: rewards (N,), ends (N,), truths (N, 10) and observations (N, ...); changed.
     """
     reward, ended, truth, out = results
-    at, t, r, p = body[0][0], body[1][0], body[2][0], plans[0]
+    at, t, r = body[0][0], body[1][0], body[2][0]
     for n in range(len(reward)):
         e, s, q, v = robots[0][n], robots[1][n], qpos[n], qvel[n]
         e.cycle += 1
@@ -213,17 +224,21 @@ def judge_motions(
         if not p.kicks:
             total += r.upright * up + r.height * min(high, 1.0)
         reward[n] = total * t.period
-        over = e.cycle >= int(whole / t.period) + STAND_CYCLES
+        over = e.cycle >= int(whole / t.period) + r.standing
         fell = p.kicks and (up < FALLEN_UP or high < FALLEN_HEIGHT)
-        ended[n] = over or fell
+        if p.kicks and e.hit == 0 and abs(v[p.ball_rate]) + abs(v[p.ball_rate + 1]) > MOVES:
+            e.hit = e.cycle
+        enough = r.watched > 0 and e.hit > 0 and e.cycle >= e.hit + r.watched
+        # The ball of a robot that falls may still be hit.
+        ended[n] = over or enough or (fell and (e.hit > 0 or e.cycle * t.period > whole))
         if ended[n]:
             rates = math.sqrt(v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2)
-            stands = up > STANDS_UP and high > STANDS_HEIGHT and rates < STANDS_RATE
+            stands = (up > STANDS_UP and high > STANDS_HEIGHT and rates < STANDS_RATE) or (enough and not fell)
             reward[n] += (0.0 if p.kicks else r.stood) if stands else -r.fall
             e.tried += 1
             e.stood += int(stands)
             if p.kicks:
-                ahead, left = ball_way(q, v, e, p, r.damping)
+                ahead, left = ball_way(q, v, e, p)
                 reward[n] += r.metre * (ahead - abs(left))
                 e.distance += ahead
                 e.aside += abs(left)

@@ -12,24 +12,22 @@ it takes `seconds`. With d the way that the ball will have come straight ahead a
 
     0.3 (d - s) - 1 for a fall
 
-where rolling balls slow down exponentially, so that the way is known a moment after the kick.
+where the way is known a moment after the kick: a ball that is let alone flies, bounces and rolls as it must.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
 from nutmeg.base.arrays import Floats, Floats32
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError
-from nutmeg.base.records import record_values
 from nutmeg.learning.courses import ROBOT_NAME, yaw_of
 from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, TaskDesign
-from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror
 from nutmeg.motion.correction import Correction
@@ -37,6 +35,7 @@ from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import (
     KeyframeMotion,
     motion_poses,
+    motion_slopes,
     shipped_get_up,
     shipped_get_ups,
     shipped_motion,
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
 
 WALK = "policy"
 """The walk of the robots whose states are stored."""
-MAX_FRAMES = 12
-"""The most frames of a motion that can be learned."""
 STORED = 512
 """How many states are stored."""
 WALK_CYCLES, PUSH, AFTER_CYCLES = 60, (1.5, 3.0), 200
@@ -67,8 +64,6 @@ SETTLE = (0.08, 0.34)
 """How long a robot has stood before it kicks [s]."""
 BALL_AWAY = (-3.0, 3.0)
 """Where the ball of a kick is while robots walk [m]."""
-STAND_CYCLES = 25
-"""For how long a robot must stand after a motion [cycles]."""
 TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
 """What only the critic sees, in a mirror: the torso's velocity ahead, aside and upward, its height, how far it has
 turned, where the ball is and how fast, ahead, aside and (velocity) upward."""
@@ -94,8 +89,10 @@ class MotionRewards(Rewards):
     """Reward for standing in the end."""
     metre: float = 0.3
     """Reward for each metre that the ball will have come."""
-    damping: float = 1.06
-    """Share of its speed that a ball loses in a second; the task takes it from the ball."""
+    standing: int = 25
+    """For how many cycles a robot must stand after a motion."""
+    watched: int = 0
+    """How many cycles after it has hit the ball a robot is watched; 0 for until its motion is over."""
 
 
 @dataclass
@@ -112,6 +109,8 @@ class MotionEpisode(Episode):
     """Where the ball was then [m]."""
     start: Annotated[Floats, (32,)]
     """Joint angles at the beginning [rad]; when the motion is over, at its end."""
+    hit: int
+    """The cycle in which the ball began to move; 0 before."""
     tried: int
     """Episodes that ended since the numbers were last cleared."""
     stood: int
@@ -122,24 +121,27 @@ class MotionEpisode(Episode):
     """Sum of how far aside [m]."""
 
 
-@dataclass(frozen=True)
-class MotionPlans:
-    """The motions of a task, and where the ball is in the engine's arrays; compiled code has it as a record."""
+class MotionPlans(NamedTuple):
+    """The M motions of a task, and where the ball is in the engine's arrays."""
 
     kicks: bool
-    """Whether it is a kick."""
+    """Whether they are kicks."""
     ball: int
     """Place of the ball in the configuration."""
     ball_rate: int
     """Place of its velocity."""
-    place: Annotated[Floats, (2,)]
-    """Where the ball lies best, ahead of the torso and to the left of it [m]."""
-    frames: Annotated[Floats, (2,)]
-    """How many frames each motion has."""
-    ends: Annotated[Floats, (2, MAX_FRAMES)]
-    """When each frame is reached [s]."""
-    poses: Annotated[Floats, (2, MAX_FRAMES, 32)]
-    """Angles of the moved joints there [rad]."""
+    assigned: Indices
+    """Which motion each robot does, (N,); -1 for that of its first state."""
+    places: Floats
+    """Where the ball lies best, ahead of the torso and to the left of it, (M, 2) [m]."""
+    frames: Indices
+    """How many frames each motion has, (M,)."""
+    ends: Floats
+    """When each frame is reached, (M, frames) [s]."""
+    poses: Floats
+    """Angles of the moved joints there, (M, frames, moved) [rad]."""
+    slopes: Floats
+    """What is added to them for each metre that the ball lies farther ahead and to the left, (M, frames, moved, 2)."""
 
 
 class States(NamedTuple):
@@ -186,10 +188,8 @@ class MotionTask(RobotTask):
         scene = assemble(SceneSettings(field="floor", ball=self.ball, robots=(placement,), visuals=False))
         self.correction = Correction(weights={scene.robot(ROBOT_NAME).kind: "weights.npz"})
         """How far the network corrects them."""
-        chosen = rewards or MotionRewards()
-        if scene.has_ball:
-            chosen = dataclasses.replace(chosen, damping=load_ball(self.ball).rolling_damping)
-        super().__init__(scene, count, TaskDesign(self.correction.gait, chosen, TRUTH_MIRROR), threads=threads)
+        design = TaskDesign(self.correction.gait, rewards or MotionRewards(), TRUTH_MIRROR)
+        super().__init__(scene, count, design, threads=threads)
         self.motions = self._shipped()
         """The motions that are corrected."""
         self._plans = self._planned()
@@ -205,31 +205,33 @@ class MotionTask(RobotTask):
         """The motions that come with Nutmeg for the robot."""
         raise NotImplementedError
 
-    def use(self, motions: Sequence[KeyframeMotion]) -> None:
-        """Corrects other motions from the next episodes on."""
+    def use(self, motions: Sequence[KeyframeMotion], assigned: Indices | None = None) -> None:
+        """Plays other motions from the next episodes on; `assigned` (N,) says which each robot does."""
         self.motions = tuple(motions)
-        self._plans = self._planned()
+        self._plans = self._planned(assigned)
 
-    def _planned(self) -> Any:  # noqa: ANN401 (a record)
-        """The record of `MotionPlans`, (1,)."""
-        table, model = self.table, self.scene.model
+    def _planned(self, assigned: Indices | None = None) -> MotionPlans:
+        table, model, count = self.table, self.scene.model, len(self.motions)
         mirror, moved = Mirror.of(self.scene, table), moved_motors(self.scene, table)
-        frames, ends, poses = np.zeros(2), np.zeros((2, MAX_FRAMES)), np.zeros((2, MAX_FRAMES, 32))
+        frames = np.array([len(motion.frame) for motion in self.motions])
+        shape = count, int(frames.max())
+        ends, poses, slopes = np.zeros(shape), np.zeros((*shape, len(moved))), np.zeros((*shape, len(moved), 2))
         for number, motion in enumerate(self.motions):
-            frames[number] = used = len(motion.frame)
-            ends[number, :used] = np.cumsum([frame.seconds for frame in motion.frame])
-            poses[number, :used, : len(moved)] = motion_poses(motion, table, mirror)[:, moved]
+            used = slice(frames[number])
+            ends[number, used] = np.cumsum([frame.seconds for frame in motion.frame])
+            poses[number, used] = motion_poses(motion, table, mirror)[:, moved]
+            slopes[number, used] = motion_slopes(motion, table)[:, moved]
         joint = int(model.body("ball").jntadr[0]) if self.scene.has_ball else -1
-        return record_values(
-            MotionPlans(
-                kicks=self.scene.has_ball,
-                ball=int(model.jnt_qposadr[joint]) if joint >= 0 else 0,
-                ball_rate=int(model.jnt_dofadr[joint]) if joint >= 0 else 0,
-                place=np.array(self.motions[0].ball),
-                frames=frames,
-                ends=ends,
-                poses=poses,
-            )
+        return MotionPlans(
+            kicks=self.scene.has_ball,
+            ball=int(model.jnt_qposadr[joint]) if joint >= 0 else 0,
+            ball_rate=int(model.jnt_dofadr[joint]) if joint >= 0 else 0,
+            assigned=np.full(self.count, -1) if assigned is None else assigned,
+            places=np.array([motion.ball for motion in self.motions]),
+            frames=frames,
+            ends=ends,
+            poses=poses,
+            slopes=slopes,
         )
 
     def _walkers(self, threads: int, rng: np.random.Generator) -> tuple[Worlds, Skills]:
@@ -348,7 +350,7 @@ class KickTask(MotionTask):
         table = self.table
         hips = legs_of(table).hips
         apart = float(hips[0, 1] - hips[1, 1])
-        return (spread_stance(shipped_motion(table.settings.name, "kick", table.kind), apart),)
+        return (spread_stance(shipped_motion(table.settings.name, "kick", table.kind), table, apart),)
 
     def mirrors(self) -> Mirrors | None:
         """None: a kick with the left foot is not its own mirror image."""

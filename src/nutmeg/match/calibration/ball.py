@@ -40,34 +40,21 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
 
 
-_FRICTION_LAG = 3
-"""Cycles between the two speeds from which friction is estimated."""
-_FREE_BALL_DISTANCE = 0.45
-"""A ball that has nobody nearer rolls freely [m]."""
-_KICKER_DISTANCE = 0.45
-"""A robot that kicks the ball is not farther from it [m]."""
+_FRICTION_LAG = 3  # cycles between the two speeds from which friction is estimated
+_FREE_BALL_DISTANCE = 0.45  # A ball that has nobody nearer rolls freely [m]
+_KICKER_DISTANCE = 0.45  # A robot that kicks the ball is not farther from it [m]
 LINE_MARGIN = 0.4
 """Balls nearer to a line may meet a post, or be put elsewhere [m]."""
-_MAX_BALL_SPEED = 15.0
-"""A ball that is faster was put there [m/s]."""
-_MIN_BALL_SPEED = 0.25
-"""Slower balls are too noisy to count [m/s]."""
-_MAX_BALL_HEIGHT = 0.04
-"""A ball higher than this does not roll [m]."""
-_MIN_SPEED_LEAP = 0.4
-"""By so much the speed of a ball leaps when it is kicked or met [m/s]."""
-_STANCE_CYCLES = 2
-"""Cycles after the command to kick in which a robot stands, before it swings its leg."""
-_CROWDED_DISTANCE = 0.6
-"""With another robot so near to the ball a kick does not count [m]."""
-_MAX_KICK_DELAY = 16
-"""Cycles after the command within which a kick comes."""
-_DIRECTION_SCALE = 0.3
-"""Errors of a kick's direction beyond this count less than with their squares [rad]."""
-_FALL_WITHIN_CYCLES = 10
-"""A robot that falls within so many cycles after its kick fell over it."""
-_MIN_KICKS = 12
-"""Kicks that an estimate needs."""
+_MAX_BALL_SPEED = 15.0  # A ball that is faster was put there [m/s]
+_MIN_BALL_SPEED = 0.25  # slower balls are too noisy to count [m/s]
+_MAX_BALL_HEIGHT = 0.04  # A ball higher than this does not roll [m]
+_MIN_SPEED_LEAP = 0.4  # by so much the speed of a ball leaps when it is kicked or met [m/s]
+_STANCE_CYCLES = 2  # cycles after the command to kick in which a robot stands, before it swings its leg
+_CROWDED_DISTANCE = 0.6  # with another robot so near to the ball a kick does not count [m]
+_MAX_KICK_DELAY = 16  # cycles after the command within which a kick comes
+_DIRECTION_SCALE = 0.3  # errors of a kick's direction beyond this count less than with their squares [rad]
+_FALL_WITHIN_CYCLES = 10  # A robot that falls within so many cycles after its kick fell over it
+_MIN_KICKS = 12  # kicks that an estimate needs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 CONFIDENCE_LEVEL = 0.95
 """Confidence level of all intervals."""
 _TAIL_PROBABILITY = (1 - CONFIDENCE_LEVEL) / 2
-_RESAMPLES = 200
-"""Samples of a bootstrap."""
+_RESAMPLES = 200  # samples of a bootstrap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,34 +46,20 @@ if TYPE_CHECKING:
 
 _FITTED_NUMBERS = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
 """Names of the fitted numbers."""
-_NOISE_AXES = ("ahead", "side", "turn")
-"""Axes of a walk, in names of noise."""
-_FREE_WALK_DISTANCE = 0.6
-"""A robot with another one so near may be held up by it, and does not count [m]."""
-_CYCLES_AFTER_FALL = 15
-"""Cycles after a fall that do not count."""
-_CYCLES_AFTER_KICK = 25
-"""Cycles after a command to kick that do not count."""
-_MAX_DELAY = 3
-"""The longest delay between command and walk that is tried [cycles]."""
-_BURN_IN_CYCLES = 10
-"""Cycles after which a pace does not depend on where it began."""
-_NOISE_WINDOW = 10
-"""Cycles over which noise is measured: a second."""
-_BLOCK_LENGTH = 20
-"""Cycles that are taken to depend on each other."""
-_ERROR_SCALE = np.array([0.1, 0.1, 0.2])
-"""Errors beyond these count less than with their squares [m/s, m/s, rad/s]."""
-_MIN_WALK_SAMPLES = 30
-"""Cycles at a limit that its estimate needs."""
-_MAX_RELATIVE_ERROR = 0.35
-"""An estimate with a larger standard error, as a share of it, does not count."""
-_SCORING_STEPS = 30
-"""Steps of Fisher's scoring towards the most likely noise."""
-_HEAD_SPEED_ROUNDING = 0.005
-"""Error of a head's speed from the rounding of recorded angles [rad/s]."""
-_MAX_STRAY = 5.0
-"""Windows that stray by so many robust standard deviations are not noise: somebody was in the way."""
+_NOISE_AXES = ("ahead", "side", "turn")  # axes of a walk, in names of noise
+_FREE_WALK_DISTANCE = 0.6  # A robot with another one so near may be held up by it, and does not count [m]
+_CYCLES_AFTER_FALL = 15  # cycles after a fall that do not count
+_CYCLES_AFTER_KICK = 25  # cycles after a command to kick that do not count
+_MAX_DELAY = 3  # the longest delay between command and walk that is tried [cycles]
+_BURN_IN_CYCLES = 10  # cycles after which a pace does not depend on where it began
+_NOISE_WINDOW = 10  # cycles over which noise is measured: a second
+_BLOCK_LENGTH = 20  # cycles that are taken to depend on each other
+_ERROR_SCALE = np.array([0.1, 0.1, 0.2])  # errors beyond these count less than with their squares [m/s, m/s, rad/s]
+_MIN_WALK_SAMPLES = 30  # cycles at a limit that its estimate needs
+_MAX_RELATIVE_ERROR = 0.35  # an estimate with a larger standard error, as a share of it, does not count
+_SCORING_STEPS = 30  # steps of Fisher's scoring towards the most likely noise
+_HEAD_SPEED_ROUNDING = 0.005  # error of a head's speed from the rounding of recorded angles [rad/s]
+_MAX_STRAY = 5.0  # windows that stray by so many robust standard deviations are not noise: somebody was in the way
 
 
 @kernel
@@ -305,28 +291,17 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
 
 
 _FALL_SIDES = ("front", "back", "side")
-_MIN_FALLS = 6
-"""Falls to a side that an estimate of getting up needs."""
-_SECOND_TRY_SHARE = 1.5
-"""A robot that lies longer than so many times the median has tried more than once."""
-_MAX_LYING_TIME = 20.0
-"""A robot that lies longer was left lying [s]."""
-_MIN_UPRIGHT_CYCLES = 10
-"""A robot that falls within so many cycles after getting up had not got up."""
-_FALL_AFTER_CONTACT = 6
-"""Cycles within which a fall is attributed to a contact."""
-_FALL_AFTER_DRAWN_CONTACT = 1
-"""The same for the drawn bodies of the behavioural world, which fall at once."""
-_FALL_AFTER_KICK = 25
-"""Cycles within which a fall is attributed to a kick."""
-_FALL_AFTER_DIVE = 20
-"""Cycles within which a fall is a dive."""
-_CONTACT_MARGIN = 0.02
-"""Rectangles that are grown by this on each side touch when robots do [m]."""
-_DRAWN_CONTACT_MARGIN = 0.002
-"""The same for drawn bodies, which touch exactly [m]."""
-_MAX_CONTACT_DISTANCE = 1.2
-"""Farther robots do not touch [m]."""
+_MIN_FALLS = 6  # falls to a side that an estimate of getting up needs
+_SECOND_TRY_SHARE = 1.5  # A robot that lies longer than so many times the median has tried more than once
+_MAX_LYING_TIME = 20.0  # A robot that lies longer was left lying [s]
+_MIN_UPRIGHT_CYCLES = 10  # A robot that falls within so many cycles after getting up had not got up
+_FALL_AFTER_CONTACT = 6  # cycles within which a fall is attributed to a contact
+_FALL_AFTER_DRAWN_CONTACT = 1  # the same for the drawn bodies of the behavioural world, which fall at once
+_FALL_AFTER_KICK = 25  # cycles within which a fall is attributed to a kick
+_FALL_AFTER_DIVE = 20  # cycles within which a fall is a dive
+_CONTACT_MARGIN = 0.02  # rectangles that are grown by this on each side touch when robots do [m]
+_DRAWN_CONTACT_MARGIN = 0.002  # the same for drawn bodies, which touch exactly [m]
+_MAX_CONTACT_DISTANCE = 1.2  # farther robots do not touch [m]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 ABSENT_HEIGHT = -1.0
 """Robots below this height do not play [m]."""
-_FALLEN_TILT = math.radians(50.0)
-"""A robot that leans farther than this has fallen [rad]."""
-_UPRIGHT_TILT = math.radians(20.0)
-"""A robot with joints that leans less than this is up again [rad]."""
-_DRAWN_UPRIGHT_TILT = math.radians(1.0)
-"""The same for drawn bodies, which rise until the last moment [rad]."""
+_FALLEN_TILT = math.radians(50.0)  # A robot that leans farther than this has fallen [rad]
+_UPRIGHT_TILT = math.radians(20.0)  # A robot with joints that leans less than this is up again [rad]
+_DRAWN_UPRIGHT_TILT = math.radians(1.0)  # the same for drawn bodies, which rise until the last moment [rad]
 CARRIED_DISTANCE = 0.15
 """A robot that has moved farther than this in a cycle was put there [m]."""
 NECK_JOINTS = ("HeadYaw", "hj1", "head_yaw")

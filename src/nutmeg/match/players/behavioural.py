@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.vision import Sighting, Sightings
 
 
-_PASS_STRENGTH = 0.5
-"""Strength of a kick that is a pass, as a share of what was asked for."""
+_PASS_STRENGTH = 0.5  # strength of a kick that is a pass, as a share of what was asked for
 _ACTIVITY_OF_POSTURE = {
     Posture.KICKING: "kick",
     Posture.LYING: "fall",
@@ -72,7 +71,7 @@ def request_row(request: Request) -> tuple[float, ...]:
 
 def kick_of(kick: Kick) -> KickKind:
     """Which of the four kicks is meant."""
-    if kick.kind in ("straight", "pass"):
+    if kick.kind in ("straight", "pass", "shot"):
         left = kick.ball[1] >= 0.0 if kick.foot is None else kick.foot == "left"
         return KickKind.LEFT_STRAIGHT if left else KickKind.RIGHT_STRAIGHT
     left = kick.kind == "right" if kick.foot is None else kick.foot == "left"
@@ -95,8 +94,7 @@ _LANDMARK_NAMES: dict[ObjectKind, MarkKind] = {
     ObjectKind.PENALTY_MARK: "penalty mark",
     ObjectKind.CENTRE_CIRCLE: "centre circle",
 }
-_POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}
-"""Ends of the pitch in names of posts."""
+_POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}  # ends of the pitch in names of posts
 
 
 def seen_later(sightings: Sightings, match: int, slot: int) -> Callable[[], Seen]:

@@ -62,35 +62,24 @@ if TYPE_CHECKING:
 
 GETS_UP = ("t1",)
 """Robots that get up; others lie until they are put up."""
-_NEVER = 1e3
-"""How long ago something was seen that never was [s]."""
-_FALLEN_UP = 0.5
-"""Who leans so far that its upward direction is less than this along z has fallen."""
-_PUT_UP = 0.3
-"""No robot comes up by this much in a cycle by itself, along z: it was put up."""
-_VELOCITY_SHARE = 0.4
-"""Share of a new measurement in the ball's velocity."""
-_HOLD_STEP = 0.02
-"""How far a target moves towards zero in a cycle [rad]."""
-_MAX_LAG = 0.15
-"""If a target is farther from its joint than this, all begin anew where the joints are [rad]."""
+_NEVER = 1e3  # how long ago something was seen that never was [s]
+_FALLEN_UP = 0.5  # who leans so far that its upward direction is less than this along z has fallen
+_PUT_UP = 0.3  # no robot comes up by this much in a cycle by itself, along z: it was put up
+_VELOCITY_SHARE = 0.4  # share of a new measurement in the ball's velocity
+_HOLD_STEP = 0.02  # how far a target moves towards zero in a cycle [rad]
+_MAX_LAG = 0.15  # if a target is farther from its joint than this, all begin anew where the joints are [rad]
 _BALL_DECELERATION = 0.5
 """What the league's engine makes of its rolling friction [m/s²]; a ball from 2.2 m/s lost 0.44 to 0.65 m/s a second."""
 _PUSH_DISTANCE = 3.0
 """How far a ball goes that a T1 runs through, on the pitch of the other league [m]: it leaves at about 2 m/s."""
-_CONTACT_DISTANCE = 0.65
-"""Robots whose torsos are so near to each other touch [m]."""
-_SPEED_SHARE = 0.8
-"""Share of its walk's speeds that is used: at full speed T1 falls in turns and stops."""
+_CONTACT_DISTANCE = 0.65  # robots whose torsos are so near to each other touch [m]
+_SPEED_SHARE = 0.8  # share of its walk's speeds that is used: at full speed T1 falls in turns and stops
 _REPORT = struct.Struct("<HBhhBB")
 """What players tell each other in the ten bytes that this league allows: a key of the team's name, the own number with
 two flags, x and y [cm], when it could play the ball [0.1 s], and its place in the formation."""
-_GOES, _LIES = 16, 32
-"""Flags beside the number: it goes for the ball, it lies."""
-_SPEAKING_CYCLES = 15
-"""Every player speaks once in so many cycles, in turns."""
-_NECK_YAW, _NECK_PITCH = 0, 1
-"""Places of the neck's joints among all."""
+_GOES, _LIES = 16, 32  # flags beside the number: it goes for the ball, it lies
+_SPEAKING_CYCLES = 15  # every player speaks once in so many cycles, in turns
+_NECK_YAW, _NECK_PITCH = 0, 1  # places of the neck's joints among all
 
 
 class BoosterWalker(Protocol):

@@ -75,12 +75,9 @@ if TYPE_CHECKING:
 # its motions (`deciding_player.league_abilities`).
 
 
-_KICK_AREA_SHARE = 0.8
-"""Share of a kick's rectangle that is good enough to kick from."""
-_FOOT_BALL_GAP = 0.005
-"""Between the ball and the tips of the feet [m]."""
-_SHORT_KICK_SHARE = 0.5
-"""Reach of a short kick, as a share of that of a full one."""
+_KICK_AREA_SHARE = 0.8  # share of a kick's rectangle that is good enough to kick from
+_FOOT_BALL_GAP = 0.005  # between the ball and the tips of the feet [m]
+_SHORT_KICK_SHARE = 0.5  # reach of a short kick, as a share of that of a full one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,8 +220,7 @@ def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) ->
 
 WALL_TIME_FACTOR = 10
 """How many times as long as it may compute a function may take in all."""
-_ALARM_INTERVAL = 0.05
-"""An alarm that was not heeded rings again after so long [s]."""
+_ALARM_INTERVAL = 0.05  # an alarm that was not heeded rings again after so long [s]
 
 
 class OutOfTime(BaseException):

@@ -36,7 +36,7 @@ from nutmeg.match.players.decide import (
     own_name,
 )
 from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
-from nutmeg.match.players.limbs import LEG_TYPES, Limbs
+from nutmeg.match.players.limbs import Limbs
 from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
 from nutmeg.match.players.request import DECISION_INTERVAL, Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME, PATIENT_NAME
@@ -63,25 +63,20 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-_DEFAULT_WALK = "final"
-"""The walk of bodies of which nothing else is said."""
+_DEFAULT_WALK = "final"  # the walk of bodies of which nothing else is said
 DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
 """A head lower than the own torso belongs to somebody who lies [m]."""
 _CROSSING_GAP, _CROSSING_ANGLE = 0.12, math.radians(50.0)
 """Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
-_MAX_HEARD_BALL_AGE = 0.5
-"""Where a team-mate saw the ball longer ago is not taken over, s."""
+_MAX_HEARD_BALL_AGE = 0.5  # where a team-mate saw the ball longer ago is not taken over, s
 POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
 """Types of robots by number, of a team whose walk is made for all of them. The league allows seven of one type and nine
 of any two, so that eleven need three; types 0 and 2 get up most surely (docs/howto/skills.md)."""
-_BEAM_CYCLES = 3
-"""Percepts after which a player that asked to be beamed stands where it wished to."""
-_KICK_NEARER = 0.02
-"""The ball is wanted so much nearer than in the middle of where it can be kicked, m."""
-_KICK_SLACK_SHARE = 0.65
-"""Share of a kick's tolerance within which a walker stops for it."""
+_BEAM_CYCLES = 3  # percepts after which a player that asked to be beamed stands where it wished to
+_KICK_NEARER = 0.02  # the ball is wanted so much nearer than in the middle of where it can be kicked, m
+_KICK_SLACK_SHARE = 0.65  # share of a kick's tolerance within which a walker stops for it
 
 
 def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilities:
@@ -118,7 +113,7 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
 
 def _kick(kind: KickKind, limbs: Limbs) -> KickAbility:
     """A kick of a body of the league; the middle of where it can be kicked is `place`."""
-    body = LEG_TYPES[limbs.robot_type]
+    body = limbs.kick_type
     tolerance = kick_tolerance(kind, body=body)
     slack = _KICK_SLACK_SHARE * tolerance
     return KickAbility(

@@ -5,9 +5,10 @@
     moves = Moves(OnboardRobot("nao-spark", "type0"), stance=0.1)
     path = moves.kick(request, foot, angles)        # (T, motors) rad, one row for each cycle
 
-Motions are data files (`motion.keyframes`); how the kick was learned is in examples/learn_kick.py. Files have the kick
-with the left foot and the dive to the left. There are two strengths, each a motion with a place of its own for the
-ball: a kick, and a pass of half its distance. Kicks to the side are not known, and are not begun.
+Motions are data files (`motion.keyframes`); how kicks are learned is in examples/learn_motion.py. Files have the kick
+with the left foot and the dive to the left. There are three, each a motion with a place of its own for the ball: a
+kick, a pass of half its distance, and a shot, which hits the ball at once and farthest, and after which the robot lies
+on the ground. Kicks to the side are not known, and are not begun.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 ROBOT = "nao-spark"
 FEET: tuple[Foot, Foot] = ("left", "right")
-KICK_KINDS: tuple[KickKind, ...] = ("straight", "pass")
+KICK_KINDS: tuple[KickKind, ...] = ("straight", "pass", "shot")
 """The kinds of kick that there are motions for."""
 PLAIN_TYPE = "type0"
 """The type of robot whose kicks those have that have none of their own."""
@@ -61,6 +62,8 @@ def foot_for(request: Kick, body: str = PLAIN_TYPE) -> Foot | None:
 
 def _motion(kind: KickKind, strength: float, body: str) -> KeyframeMotion:
     """The motion that is nearest to what is asked for, of a type of the robot."""
+    if kind == "shot":
+        return shipped_motion(ROBOT, "shot", body)
     return shipped_motion(ROBOT, "pass" if kind == "pass" or strength < STRONG_KICK else "kick", body)
 
 
@@ -70,16 +73,19 @@ class Moves:
     Args:
         body: whose.
         stance: how far apart its feet stand before a kick [m].
+        kind: the type of robot whose kicks it has.
     """
 
-    def __init__(self, body: OnboardRobot, stance: float) -> None:
+    def __init__(self, body: OnboardRobot, stance: float, kind: str = PLAIN_TYPE) -> None:
         self._table, self._mirror = body.table, Mirror.of(body.scene, body.table)
-        self._stance = stance
+        self._stance, self._kind = stance, kind
 
     def kick(self, request: Kick, foot: Foot, angles: Floats) -> Floats:
         """A kick with a foot from a posture (motors,), one row for each cycle, (T, motors) [rad]."""
-        motion = spread_stance(_motion(request.kind, request.strength, self._table.kind), self._stance)
-        return motion_path(motion, self._table, self._mirror, angles, mirrored=foot == "right")
+        motion = spread_stance(_motion(request.kind, request.strength, self._kind), self._table, self._stance)
+        (x, y), (ahead, left), mirrored = request.ball, motion.ball, foot == "right"
+        off = x - ahead, (-y if mirrored else y) - left
+        return motion_path(motion, self._table, self._mirror, angles, ball=off, mirrored=mirrored)
 
     def dive(self, request: Dive, angles: Floats) -> Floats:
         """A dive from a posture (motors,), one row for each cycle, (T, motors) [rad]."""

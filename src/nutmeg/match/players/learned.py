@@ -31,12 +31,9 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters as WalkNumbers
 
 
-_JOINT_SPEED = 6.1395
-"""Top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all."""
-_KICK_RANGE = 0.35
-"""A ball farther ahead is not kicked at, m."""
-_STANDING_SHARE = 0.05
-"""Wishes below this share of the top speeds stand still."""
+_JOINT_SPEED = 6.1395  # top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all
+_KICK_RANGE = 0.35  # A ball farther ahead is not kicked at, m
+_STANDING_SHARE = 0.05  # wishes below this share of the top speeds stand still
 _BELIEF_PART = Part(
     "belief", 8, (-20.0, -20.0, -1.0, -1.0, -40.0, -40.0, 0.0, 0.0), (20.0, 20.0, 1.0, 1.0, 40.0, 40.0, 10.0, 1.0)
 )
@@ -123,5 +120,4 @@ class WalkActionPlayer:
         return {"belief": np.nan_to_num(np.array(numbers, float), posinf=_BELIEF_OLDEST)}
 
 
-_BELIEF_OLDEST = 10.0
-"""What stands for a ball that was never seen, s."""
+_BELIEF_OLDEST = 10.0  # what stands for a ball that was never seen, s

@@ -159,6 +159,8 @@ class Limbs:
         if robot_type not in range(len(LEG_TYPES)):
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(LEG_TYPES) - 1}.")
         kind, self.robot_type = LEG_TYPES[robot_type], robot_type
+        self.kick_type = f"type{robot_type}"
+        """The type of robot whose kicks it has."""
         self.pace = pace or pace_of(walk.name)
         self._answers = np.array(self.pace.answers).T
         self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CONTROL_CYCLE)
@@ -180,7 +182,7 @@ class Limbs:
         self._tops = [self._top_speeds(number) for number in range(max(len(self._sets), 1))]
         self._wanted, self._astray, self._turned = np.zeros(3), 0.0, 0.0
         self._began, self._contradicted = False, 0
-        self._moves = Moves(self._body, self._walker.stance)
+        self._moves = Moves(self._body, self._walker.stance, self.kick_type)
         self._path: Floats | None = None
         self._playing, self._played = "", 0
         self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -314,7 +316,7 @@ class Limbs:
         body = self._body
         match legs:
             case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= self.pace.stand_time and self.upright:
-                foot = foot_for(legs, body.table.kind)
+                foot = foot_for(legs, self.kick_type)
                 if foot is None:
                     return
                 self._path, self._playing = self._moves.kick(legs, foot, body.angles), "kick"

@@ -24,20 +24,17 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 Point = tuple[float, float]
 
 MESSAGE_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
-_REPORT_LENGTH = 20
-"""Characters of a report."""
+_REPORT_LENGTH = 20  # characters of a report
 MAX_ARRIVAL_TIME = 25.5
 """The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
 MAX_REPORTED_AGE = 12.7
 """The longest age, s; stands for all longer ones."""
-_SPEAKING_CYCLES = 2
-"""Cycles for which one player has the word."""
+_SPEAKING_CYCLES = 2  # cycles for which one player has the word
 _CHECK_BITS = 18
 _VALUES = {sign: value for value, sign in enumerate(MESSAGE_ALPHABET)}
 _PLACE, _REACH = 0.02, 20.0
 _SPEED, _FASTEST = 0.1, 6.3
-_CLOCK = 2048
-"""Time stamps are counted in cycles up to here, then from 0 again: every 41 s."""
+_CLOCK = 2048  # time stamps are counted in cycles up to here, then from 0 again: every 41 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

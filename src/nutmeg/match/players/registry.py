@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 # The file is loaded as a module of its own; what it imports must be installed or stand on Python's path.
 
 
-_MakePlayer = Callable[[str, int], "Player"]
-"""Makes the player of a team with a number."""
+_MakePlayer = Callable[[str, int], "Player"]  # makes the player of a team with a number
 _CLASS_HINT = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
 _FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request"
 """What to write into a file that has nothing of the kind; as in docs/howto/decision-algorithm.md."""
@@ -79,8 +78,7 @@ def player_digest(name: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
 
 
-_DEFAULT_FUNCTION = "decide"
-"""A function of this name lends its team the name of its file."""
+_DEFAULT_FUNCTION = "decide"  # A function of this name lends its team the name of its file
 
 
 def is_decider(name: str) -> bool:

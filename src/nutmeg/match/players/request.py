@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-KickKind = Literal["straight", "left", "right", "pass"]
-"""Ahead as far as possible, to the side with the inside of a foot, or ahead with less strength."""
+KickKind = Literal["straight", "left", "right", "pass", "shot"]
+"""Ahead, to the side with the inside of a foot, ahead with less strength, or at once and as far as possible, for which
+a body with joints throws itself down."""
 Foot = Literal["left", "right"]
 DECISION_INTERVAL = 0.1
 """Between two decisions of a `decide` [s]."""

@@ -40,12 +40,10 @@ if TYPE_CHECKING:
     from nutmeg.match.players.request import Legs
     from nutmeg.match.players.tactics.records import PlayerRecords
 
-_SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)
-"""The parameters of the tactics with which skills are done."""
+_SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)  # the parameters of the tactics with which skills are done
 CIRCLING_DISTANCE = _SKILLED.circling_distance
 """How far from the ball a player is while it walks around it, m."""
-_BALL_LOST_AGE = 1.5
-"""A ball that nothing was known of for so long is searched for, s."""
+_BALL_LOST_AGE = 1.5  # A ball that nothing was known of for so long is searched for, s
 
 
 def line_up(percept: View, memory: Memory, belief: Belief | None = None) -> Request | None:

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 _RESULT_LENGTH = 2 * len(RESULT_NUMBERS)
 """Numbers that a game ends with: those of the first team, then those of the second."""
-_BATCH_SIZE = 64
-"""Games between compiled strategies that are played together; the result is the same."""
+_BATCH_SIZE = 64  # games between compiled strategies that are played together; the result is the same
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,8 +52,7 @@ Pair = tuple[int, int]
 """Two teams by their places, the first one at home."""
 DEFAULT_RULES = {"physical": "sim3d", "behavioural": "spl2011"}
 """Field and rule book of each world; they have the same names."""
-_DEFAULT_WALK = "final"
-"""How a team walks in the physical world that has no walk of its own."""
+_DEFAULT_WALK = "final"  # how a team walks in the physical world that has no walk of its own
 
 
 @dataclass(frozen=True, kw_only=True)

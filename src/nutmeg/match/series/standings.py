@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 POINTS_PER_LOGIT = 400.0 / math.log(10.0)
 """Points of Elo's scale for odds of e."""
-_PRIOR_DEVIATION = 1000.0 / POINTS_PER_LOGIT
-"""Standard deviation of strengths before any game."""
-_CONFIDENCE_WIDTH = 1.959964
-"""Half the width of an interval of 95 %, in standard deviations."""
+_PRIOR_DEVIATION = 1000.0 / POINTS_PER_LOGIT  # standard deviation of strengths before any game
+_CONFIDENCE_WIDTH = 1.959964  # half the width of an interval of 95 %, in standard deviations
 _MAX_ROUNDS, _ROUND_TOLERANCE = 100, 1e-10
 
 

@@ -481,5 +481,4 @@ def _descendants(model: mujoco.MjModel, roots: Floats) -> set[int]:
     return found
 
 
-_NEGLIGIBLE = 1e-5
-"""Mass of a drive's own parts that need not be counted [kg]."""
+_NEGLIGIBLE = 1e-5  # mass of a drive's own parts that need not be counted [kg]

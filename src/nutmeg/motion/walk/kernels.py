@@ -48,12 +48,10 @@ if TYPE_CHECKING:
 
     Records = NDArray[np.void]
 
-_FALLBACK_PHASE = -0.5
-"""phi_start when the exchange has no solution."""
+_FALLBACK_PHASE = -0.5  # phi_start when the exchange has no solution
 PRINTED_EXCHANGE, PRINTED_LIFT, PRINTED_SIDE, PRINTED_AHEAD, PRINTED_STABILITY = PRINTED_EQUATIONS.values()
 """Numbers of the equations that `as_printed` chooses."""
-_LOGISTIC_END = 1 / (1 + math.exp(5.0))
-"""The logistic curve at five units below its middle."""
+_LOGISTIC_END = 1 / (1 + math.exp(5.0))  # the logistic curve at five units below its middle
 HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
 """Joints of a leg, by their index in `legs.nao.LEG_JOINTS`."""
 

@@ -41,8 +41,7 @@ CHARGER_CURRENT = 2.0
 """What a charger gives [A], assumed."""
 BATTERY_THERMAL = (5.0, 300.0)
 """Thermal resistance [K/W] and heat capacity [J/K] of the battery, assumed."""
-_KP, _KD = 1, 2
-"""Places of a position drive's gains in the engine's `actuator_biasprm`."""
+_KP, _KD = 1, 2  # places of a position drive's gains in the engine's `actuator_biasprm`
 
 
 class HostMotors:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from nutmeg.net.host.cameras import Picture
     from nutmeg.net.host.robot_host import RobotHost
 
-_PERIOD = 0.02
-"""Between two looks of the referee [s]."""
+_PERIOD = 0.02  # between two looks of the referee [s]
 _STANDING_SHARE, _GROUND_SHARE = 0.75, 0.45
 """A torso lower than these shares of its height at the start is not standing, or lies on the ground; they are those of
 the league's Nao (0.25 m and 0.15 m of 0.33 m)."""

@@ -61,8 +61,7 @@ class Senses:
     """Number and version of the body and of the head."""
 
 
-_ENTRIES = {"forces": "FSR"}
-"""Entries of a sensor packet that are called otherwise than the fields of `Senses`."""
+_ENTRIES = {"forces": "FSR"}  # entries of a sensor packet that are called otherwise than the fields of `Senses`
 
 
 class LolaClient(Closing):

@@ -361,8 +361,7 @@ def _ten_bits(value: float, low: float, high: float) -> int:
 GAMMA = 2.2
 COLOURS = np.array([600e-9, 540e-9, 450e-9])
 """Wavelengths that stand for red, green, blue [m]."""
-_SECOND_RADIATION = 1.438777e-2
-"""h c / k [m K], CODATA."""
+_SECOND_RADIATION = 1.438777e-2  # h c / k [m K], CODATA
 FLUORESCENT, MIDDLE = 3, 2
 """Parameters of the camera's defaults."""
 

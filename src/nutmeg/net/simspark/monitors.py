@@ -41,8 +41,7 @@ _ROBOT_MESH = ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
 _FIELD_MESH = ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
 _GOAL_MESH = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
 _HALF_TURN = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
-_LINES = 21
-"""Transforms of field lines, which draw nothing."""
+_LINES = 21  # transforms of field lines, which draw nothing
 _SKY = " ".join(f"Material_skyrender_000{k}.tif" for k in range(1, 7))
 
 

@@ -58,13 +58,10 @@ BUFFER_SIZE = 16384
 """Bytes of a message before more room is made for it; nearly all have fewer."""
 GYRO, ACC, JOINT, FOOT, VISION = range(5)
 """Sources of the numbers of a piece; `VISION` is the whole of what is seen."""
-_FIRST = (2, 5, 8, 8 + WITH_TOES)
-"""Where the numbers of each source begin in `_numbers`, after the two times."""
-_NECK_JOINTS = 2
-"""Joints that come before vision in a message."""
+_FIRST = (2, 5, 8, 8 + WITH_TOES)  # where the numbers of each source begin in `_numbers`, after the two times
+_NECK_JOINTS = 2  # joints that come before vision in a message
 _POLAR = b"(pol \0 \0 \0)"
-_SPLIT = 134217729.0
-"""2^27 + 1: splits a float into two halves of 26 bits, whose products are exact (Dekker 1971)."""
+_SPLIT = 134217729.0  # 2^27 + 1: splits a float into two halves of 26 bits, whose products are exact (Dekker 1971)
 _MINUS, _POINT, _ZERO, _CLOSE = (ord(letter) for letter in "-.0)")
 
 

@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
 
 
-_SAMPLES_AT_ONCE = 1 << 18
-"""About 2 MB of numbers: larger pieces were slower, as they leave the cache."""
+_SAMPLES_AT_ONCE = 1 << 18  # about 2 MB of numbers: larger pieces were slower, as they leave the cache
 
 
 @dataclass(frozen=True)

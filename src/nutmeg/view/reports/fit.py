@@ -63,8 +63,7 @@ if TYPE_CHECKING:
 
 MAX_SERIES = 36
 """Series drawn in a report; of more, those with the largest errors of each recording."""
-_MAX_CHANNELS = 12
-"""Channels of a recording that a PNG file shows."""
+_MAX_CHANNELS = 12  # channels of a recording that a PNG file shows
 KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learning to walk"}
 
 

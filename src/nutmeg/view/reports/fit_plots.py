@@ -41,14 +41,11 @@ if TYPE_CHECKING:
     from nutmeg.reality.identify.identifiability import Identifiability
     from nutmeg.search.run import SearchResult
 
-_RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)
-"""Opacities of candidates, from the worst to the best."""
-_MAX_CANDIDATES = 2400
-"""Candidates drawn in a panel; more are thinned evenly."""
+_RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)  # opacities of candidates, from the worst to the best
+_MAX_CANDIDATES = 2400  # candidates drawn in a panel; more are thinned evenly
 _DETAIL_ROWS, _DETAIL_FROM = 240, 1200
 """A series of more rows than the latter also gets a picture of so many of them, row by row."""
-_MAX_BAND_POINTS = 500
-"""A band of more rows is drawn with so many of them."""
+_MAX_BAND_POINTS = 500  # A band of more rows is drawn with so many of them
 WHITENESS_LAGS = 20
 """Lags at which residuals are compared with white noise, rows."""
 

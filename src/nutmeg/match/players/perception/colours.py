@@ -34,16 +34,11 @@ if TYPE_CHECKING:
 
 Classes = NDArray[np.uint8]
 
-_TABLE_STEPS = 32
-"""Values of red, green and blue each in the table."""
-_TABLE_SHIFT = 3
-"""Low bits of a byte that the table ignores."""
-_MIN_COLOUR_BRIGHTNESS = 45
-"""Darker pixels have no colour; of 255."""
-_MIN_WHITE_BRIGHTNESS = 168
-"""Brighter pixels without colour are white; of 255."""
-_MIN_SATURATION = 0.2
-"""Pixels with less saturation have no colour."""
+_TABLE_STEPS = 32  # values of red, green and blue each in the table
+_TABLE_SHIFT = 3  # low bits of a byte that the table ignores
+_MIN_COLOUR_BRIGHTNESS = 45  # darker pixels have no colour; of 255
+_MIN_WHITE_BRIGHTNESS = 168  # brighter pixels without colour are white; of 255
+_MIN_SATURATION = 0.2  # pixels with less saturation have no colour
 
 
 class Colour(IntEnum):

@@ -29,14 +29,10 @@ if TYPE_CHECKING:
     from nutmeg.match.players.perception.pictures import Picture
 
 
-_SCAN_STEP = 6
-"""Pixels between scanned columns, and between rows."""
-_MAX_LINE_DISTANCE = 4.0
-"""Points on lines farther from below the camera are left out, m."""
-_MAX_SLANT = 2.5
-"""A cut may be so much longer than a line is wide, where it crosses it at a slant."""
-_ROBOT_SIDE_MARGIN = 0.6
-"""How far a robot reaches beside its waistband, in widths of the band."""
+_SCAN_STEP = 6  # pixels between scanned columns, and between rows
+_MAX_LINE_DISTANCE = 4.0  # points on lines farther from below the camera are left out, m
+_MAX_SLANT = 2.5  # A cut may be so much longer than a line is wide, where it crosses it at a slant
+_ROBOT_SIDE_MARGIN = 0.6  # how far a robot reaches beside its waistband, in widths of the band
 _ROBOT_TOP_MARGIN, _ROBOT_BOTTOM_MARGIN = 6.0, 6.0
 """How far a robot reaches above and below its waistband, in heights of the band."""
 
@@ -94,26 +90,17 @@ def _on_robots(pixels: Floats, bands: Sequence[tuple[int, int, int, int]]) -> Bo
 # four an X. A meeting of lines with an arm that is not in view, or hidden, is left out.
 
 
-_HOUGH_ANGLES = 48
-"""Cells of half a turn."""
-_HOUGH_CELL = 0.08
-"""Size of a cell of distance, m."""
-_ON_LINE_DISTANCE = 0.07
-"""Points nearer to a line belong to it, m."""
-_MIN_LINE_POINTS = 6
-"""Points that make a line."""
+_HOUGH_ANGLES = 48  # cells of half a turn
+_HOUGH_CELL = 0.08  # size of a cell of distance, m
+_ON_LINE_DISTANCE = 0.07  # points nearer to a line belong to it, m
+_MIN_LINE_POINTS = 6  # points that make a line
 MIN_LINE_LENGTH = 0.35
 """Least length of a line, m."""
-_MAX_LINES = 6
-"""Lines that are looked for."""
-_MAX_CROSSING_DISTANCE = 2.5
-"""Crossings farther away are left out, m."""
-_RIGHT_ANGLE_TOLERANCE = math.radians(18)
-"""Lines that make a crossing may differ so much from a right angle."""
-_ARM_DISTANCES = (0.09, 0.12, 0.15)
-"""Where along an arm to look for white, m."""
-_ARM_OFFSETS = (-0.025, 0.0, 0.025)
-"""How far beside the arm to look: the centre circle bends away, m."""
+_MAX_LINES = 6  # lines that are looked for
+_MAX_CROSSING_DISTANCE = 2.5  # crossings farther away are left out, m
+_RIGHT_ANGLE_TOLERANCE = math.radians(18)  # lines that make a crossing may differ so much from a right angle
+_ARM_DISTANCES = (0.09, 0.12, 0.15)  # where along an arm to look for white, m
+_ARM_OFFSETS = (-0.025, 0.0, 0.025)  # how far beside the arm to look: the centre circle bends away, m
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,14 +33,11 @@ if TYPE_CHECKING:
 
 _MIN_ROUNDNESS = 0.62
 """Least ratio of the sides of a ball's box, and the least share of an ellipse's area that it fills."""
-_SMALL_BALL_PIXELS = 12
-"""Discs of fewer pixels may have any shape."""
+_SMALL_BALL_PIXELS = 12  # discs of fewer pixels may have any shape
 ROW_DEVIATION = 0.5
 """Deviation of the middle's row, pixels."""
-_AREA_DEVIATION = 0.5
-"""Deviation of the disc's pixels, as a share of the root of its edge's."""
-_MAX_DISTANCE_DEVIATIONS = 3.0
-"""Two distances of a ball may differ by so many deviations ..."""
+_AREA_DEVIATION = 0.5  # deviation of the disc's pixels, as a share of the root of its edge's
+_MAX_DISTANCE_DEVIATIONS = 3.0  # two distances of a ball may differ by so many deviations
 _MAX_DISTANCE_SHARE = 0.1
 """... and so large a share of the distance."""
 
@@ -118,14 +115,10 @@ def _distance_by_size(picture: Picture, blob: Blob, radius: float) -> float:
 # the crossbar goes off to the right, or if another one stands to the right where the other post must be.
 
 
-_MIN_POST_PIXELS = 8
-"""Least height of a post, pixels."""
-_MIN_POST_HEIGHT_SHARE = 0.6
-"""Least height of a post, as a share of what it should be."""
-_MIN_POST_WIDTH_SHARE = 0.4
-"""Least width of a post, as a share of what it should be, less a pixel."""
-_MAX_POST_WIDTH_SHARE = 1.8
-"""Greatest width of a post, as a share of what it should be, and two pixels more."""
+_MIN_POST_PIXELS = 8  # least height of a post, pixels
+_MIN_POST_HEIGHT_SHARE = 0.6  # least height of a post, as a share of what it should be
+_MIN_POST_WIDTH_SHARE = 0.4  # least width of a post, as a share of what it should be, less a pixel
+_MAX_POST_WIDTH_SHARE = 1.8  # greatest width of a post, as a share of what it should be, and two pixels more
 _GOAL_WIDTH_TOLERANCE = 0.25
 """How far the distance of two posts may be off the width of a goal, as a share, beside the blur."""
 
@@ -239,14 +232,10 @@ def _named_pairs(posts: list[FoundPost], goal: GoalSettings) -> list[FoundPost]:
 # robot that lies, the white is to the left and to the right of the band, which is near the ground.
 
 
-_BAND_HEIGHT, _BAND_WIDTH = 0.06, 0.2
-"""Height and width of a waistband, m."""
-_LYING_BAND_HEIGHT = 0.09
-"""Height of the middle of the band of a robot that lies, m."""
-_ONE_ROBOT_DISTANCE = 0.3
-"""Pieces of a colour that are nearer to each other belong to one robot, m."""
-_WHITE_MARGIN_PIXELS = 4
-"""Pixels on each side of a band in which white is looked for."""
+_BAND_HEIGHT, _BAND_WIDTH = 0.06, 0.2  # height and width of a waistband, m
+_LYING_BAND_HEIGHT = 0.09  # height of the middle of the band of a robot that lies, m
+_ONE_ROBOT_DISTANCE = 0.3  # pieces of a colour that are nearer to each other belong to one robot, m
+_WHITE_MARGIN_PIXELS = 4  # pixels on each side of a band in which white is looked for
 _CARPET_DISTANCES = (0.14, 0.18, 0.22)
 """Distances before the middle of a robot that stands at which there must be carpet, m."""
 

@@ -97,12 +97,9 @@ class Picture:
 # Pixels are (column, row) as in `camera_geometry`: an edge between two pixels is a whole number.
 
 
-_MIN_CARPET_RUN = 3
-"""Green pixels in a row that are carpet."""
-_MAX_CUTS = 4000
-"""Most white cuts in a picture."""
-_MAX_BAR_GAP = 2
-"""Pixels of another colour that do not end a bar."""
+_MIN_CARPET_RUN = 3  # green pixels in a row that are carpet
+_MAX_CUTS = 4000  # most white cuts in a picture
+_MAX_BAR_GAP = 2  # pixels of another colour that do not end a bar
 
 
 @kernel

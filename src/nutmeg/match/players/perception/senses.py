@@ -61,8 +61,7 @@ Found = TypeVar("Found", "FoundPost", "FoundRobot")
 
 _SAME_OBJECT_DISTANCE = 0.35
 """Things of a kind that both cameras show nearer to each other than this are one, m and as a share of the distance."""
-_BALL_DECELERATION = 0.25
-"""How a ball slows down that the player tracks, m/s^2."""
+_BALL_DECELERATION = 0.25  # how a ball slows down that the player tracks, m/s^2
 _BLUE_TEAM = Side.LEFT
 """The team with blue waistbands; those of the other one are pink (`worlds.behavioural.cameras`)."""
 
@@ -71,12 +70,9 @@ ROW_DEVIATION = 2.5
 """Deviation of places in a picture, rows: half a pixel, and what the trunk sways unnoticed."""
 _LINE_DEVIATION, _LINE_ROWS = 0.05, 2.0
 """Deviation of a point from its line, m, beside that of its place in the picture, rows."""
-_MAX_LINE_POINTS = 60
-"""Points on lines that are taken from one cycle's pictures."""
-_POST_SHARE = 0.05
-"""Deviation of the distance of a post as a part of it, beside what rows make of it."""
-_ROBOT_SHARE = 0.05
-"""Deviation of the distance of a robot, as a part of it."""
+_MAX_LINE_POINTS = 60  # points on lines that are taken from one cycle's pictures
+_POST_SHARE = 0.05  # deviation of the distance of a post as a part of it, beside what rows make of it
+_ROBOT_SHARE = 0.05  # deviation of the distance of a robot, as a part of it
 _CROSSING_KINDS = {"L": ObjectKind.L_CROSSING, "T": ObjectKind.T_CROSSING, "X": ObjectKind.X_CROSSING}
 
 

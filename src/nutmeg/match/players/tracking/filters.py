@@ -64,36 +64,23 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-_FOUND_BALL_SPEED = 0.5
-"""Deviation of the velocity of a ball that is found, m/s."""
-_MAX_KICKS = 4.0
-"""A ball that would be so many times as fast as the deviation of kicks was put elsewhere."""
-_LOST_BALL_DRIFT = 0.1
-"""How fast the variance of the place of a ball grows that was lost, m^2/s."""
-_LOST_BALL_SLOWING = 7.0
-"""How fast a ball that was lost is believed to come to rest, 1/s."""
-_BALL_FLOOR = 2.5e-5
-"""Least variance of a sighting of the ball, m^2."""
-_MIN_ROBOT_SPREAD = 0.05
-"""What no place of a robot is known better than, m."""
-_JUST_SEEN_AGE = 1e-9
-"""Age of a player that was seen in this very cycle, s."""
-_MAX_SONAR_TRACK_DISTANCE = 2.0
-"""Tracks farther away explain no answer of a sonar, m."""
+_FOUND_BALL_SPEED = 0.5  # deviation of the velocity of a ball that is found, m/s
+_MAX_KICKS = 4.0  # A ball that would be so many times as fast as the deviation of kicks was put elsewhere
+_LOST_BALL_DRIFT = 0.1  # how fast the variance of the place of a ball grows that was lost, m^2/s
+_LOST_BALL_SLOWING = 7.0  # how fast a ball that was lost is believed to come to rest, 1/s
+_BALL_FLOOR = 2.5e-5  # least variance of a sighting of the ball, m^2
+_MIN_ROBOT_SPREAD = 0.05  # what no place of a robot is known better than, m
+_JUST_SEEN_AGE = 1e-9  # age of a player that was seen in this very cycle, s
+_MAX_SONAR_TRACK_DISTANCE = 2.0  # tracks farther away explain no answer of a sonar, m
 _SAME_ECHO_DISTANCE = 0.15
 """Two sonars that tell distances nearer to each other than this answer for the same thing, m."""
-_MIN_SILENT_AGE = 0.5
-"""A player that was seen or told so lately is believed to be there although no sonar answers, s."""
+_MIN_SILENT_AGE = 0.5  # A player that was seen or told so lately is believed to be there although no sonar answers, s
 _SONAR_SPREAD = 0.1
 """Deviation of the place of a robot that a sonar tells of, m: its distance is known well, its direction is not."""
-_POST_TOLERANCE = 0.15
-"""A post explains an answer that differs by less from what is expected of it, m."""
-_MAX_TOLD_BALL_AGE = 0.35
-"""Players do not tell of balls that they saw longer ago, s."""
-_MAX_TOLD_SPREAD = 1.0
-"""A player that is less sure of its own place tells nothing, m."""
-_TOLD_BALL_SPEED = 0.5
-"""Deviation of the velocity of a ball that a team-mate tells of, m/s."""
+_POST_TOLERANCE = 0.15  # A post explains an answer that differs by less from what is expected of it, m
+_MAX_TOLD_BALL_AGE = 0.35  # players do not tell of balls that they saw longer ago, s
+_MAX_TOLD_SPREAD = 1.0  # A player that is less sure of its own place tells nothing, m
+_TOLD_BALL_SPEED = 0.5  # deviation of the velocity of a ball that a team-mate tells of, m/s
 
 
 # ---- a cycle

@@ -45,8 +45,7 @@ NECK_HEIGHT = 0.09
 """From the middle of the torso up to the neck [m]."""
 NOD_HEIGHT = 0.06
 """From there to the axis about which the head nods [m]."""
-_EYE_OFFSET = 0.005
-"""From there to the camera [m]."""
+_EYE_OFFSET = 0.005  # from there to the camera [m]
 HALF_VIEW = math.radians(60.0)
 """The camera sees so far to each side, up and down [rad]."""
 YAW_LIMIT = math.radians(120.0)
@@ -61,24 +60,17 @@ MIN_LINE_LENGTH = 1.3
 """Shorter lines are not told apart: those of the centre circle are 1.24 m long [m]."""
 _TURN_JITTER, _HEIGHT_JITTER = 0.0005, 0.004
 """Deviation of tilt [rad] and height [m] that every cycle adds; four times as much to the height of who falls."""
-_START_HEIGHT = 0.35
-"""Height of a torso at first; a player that is held up by the referee is at 1 m [m]."""
-_START_VARIANCES = (0.1, 0.1, 0.25)
-"""Variances of tilt [rad²] and height [m²] of an attitude that is begun anew."""
-_MAX_TILT_VARIANCE = 0.1**2
-"""Variance of tilt, of both axes together, above which the attitude is begun anew [rad²]."""
+_START_HEIGHT = 0.35  # height of a torso at first; a player that is held up by the referee is at 1 m [m]
+_START_VARIANCES = (0.1, 0.1, 0.25)  # variances of tilt [rad²] and height [m²] of an attitude that is begun anew
+_MAX_TILT_VARIANCE = 0.1**2  # variance of tilt, of both axes together, above which the attitude is begun anew [rad²]
 LYING_HEAD_HEIGHT = 0.33
 """Heads of players who walk are at 0.45 m and more, of those who lie below 0.2 m [m]."""
 BALL_CODE, NO_CODE = -1, -2
 """Codes of what is no landmark: the ball, and anything else."""
-_MAX_THINGS = 32
-"""Landmarks, ball and players in an image, at most."""
-_MAX_PARTS = 64
-"""Lines in an image, at most."""
-_VIEW_EDGE = 0.17
-"""So near to the edge of the view a ball may be just outside [rad]."""
-_MIN_VISIBLE_DISTANCE = 0.3
-"""Nearer balls may be hidden by the limit of the camera [m]."""
+_MAX_THINGS = 32  # landmarks, ball and players in an image, at most
+_MAX_PARTS = 64  # lines in an image, at most
+_VIEW_EDGE = 0.17  # so near to the edge of the view a ball may be just outside [rad]
+_MIN_VISIBLE_DISTANCE = 0.3  # nearer balls may be hidden by the limit of the camera [m]
 
 
 class CameraPose(NamedTuple):

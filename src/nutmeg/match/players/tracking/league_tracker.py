@@ -81,10 +81,8 @@ if TYPE_CHECKING:
 # even cannot know.
 
 
-_BEAM_LATENCY = 0.04
-"""A beam is carried out so long after it was asked for [s]."""
-_BEAM_PATIENCE = 0.5
-"""And forgotten after so long, if nothing came of it [s]."""
+_BEAM_LATENCY = 0.04  # A beam is carried out so long after it was asked for [s]
+_BEAM_PATIENCE = 0.5  # and forgotten after so long, if nothing came of it [s]
 _BEAM_LANDING_DISTANCE = 0.6
 """Nearer than this to where it wished to be a player was put there [m]; noise is 0.07 m, others may be in the way."""
 
@@ -142,24 +140,18 @@ class Ends:
             self._wish = None
 
 
-_MAX_PERCEPT_GAP = 1.0
-"""A gap between percepts is bridged up to this long [s]."""
+_MAX_PERCEPT_GAP = 1.0  # A gap between percepts is bridged up to this long [s]
 MAX_DISTANCE_OUTSIDE = 4.0
 """Nobody is farther outside the pitch [m]."""
-_LOST_DEVIATION = 10.0
-"""Deviation of the place of a player that does not know where it is [m]."""
+_LOST_DEVIATION = 10.0  # deviation of the place of a player that does not know where it is [m]
 _CAMERA_MISPLACEMENT = 0.004
 """Cameras are misplaced for good, which no filter sees: added to the deviation of the place [m]."""
 _WATCHED_PUSH, _UNWATCHED_PUSH = 0.01, 0.08
 """Variance that a second adds to the velocity of a ball that is watched, or not [m²/s²]."""
-_WATCHED_AGE = 0.1
-"""A ball that was seen so lately is watched [s]."""
-_GONE_DEVIATION = 3.0
-"""Deviation of the place of a ball that is not where it should be [m]."""
-_HEARD_DEVIATION = 0.3
-"""Deviation of a place of the ball that team-mates tell [m]; it grows by their age at 1 m/s."""
-_BUMP_AGE = 1.0
-"""Who knew where it was so lately may only have been pushed, and is not lost at once [s]."""
+_WATCHED_AGE = 0.1  # A ball that was seen so lately is watched [s]
+_GONE_DEVIATION = 3.0  # deviation of the place of a ball that is not where it should be [m]
+_HEARD_DEVIATION = 0.3  # deviation of a place of the ball that team-mates tell [m]; it grows by their age at 1 m/s
+_BUMP_AGE = 1.0  # who knew where it was so lately may only have been pushed, and is not lost at once [s]
 _BUMP_DISTANCE, _BUMP_ANGLE, _BUMP_SLIP = 0.5, 0.3, 0.3
 """Deviations of place [m], heading [rad] and slip [m/s] of a player that was pushed."""
 LEAGUE_SETTINGS = TrackerSettings(

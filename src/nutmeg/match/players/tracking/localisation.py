@@ -39,36 +39,24 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-_MISFIT_SHARE = 0.05
-"""Share of the last landmark in the average of those that fit nothing."""
-_POST_MISFIT_SHARE = 0.3
-"""The same of a goal post, which counts more because posts tell the ends of the pitch apart."""
-_LINES_MISFIT_SHARE = 0.2
-"""The same of all line points of a picture together."""
-_MIN_MISFIT_POINTS = 8
-"""Fewer line points say nothing about whether the player is lost."""
-_LOST_HEADING_VARIANCE = 1.0
-"""Variance of a heading that is too uncertain for small corrections, rad^2."""
-_MIN_RELOCATION_FIT = 1.8
-"""How many landmarks a new pose must fit, less what they are off."""
-_HEADING_TRIES = 60
-"""How many headings are tried with a post and points on lines."""
-_OTHER_POSE_DISTANCE = 0.5
-"""Poses farther apart than this are different ones, m."""
-_OTHER_POSE_ANGLE = 0.5
-"""Poses turned by more than this are different ones, rad."""
+_MISFIT_SHARE = 0.05  # share of the last landmark in the average of those that fit nothing
+_POST_MISFIT_SHARE = 0.3  # the same of a goal post, which counts more because posts tell the ends of the pitch apart
+_LINES_MISFIT_SHARE = 0.2  # the same of all line points of a picture together
+_MIN_MISFIT_POINTS = 8  # fewer line points say nothing about whether the player is lost
+_LOST_HEADING_VARIANCE = 1.0  # variance of a heading that is too uncertain for small corrections, rad^2
+_MIN_RELOCATION_FIT = 1.8  # how many landmarks a new pose must fit, less what they are off
+_HEADING_TRIES = 60  # how many headings are tried with a post and points on lines
+_OTHER_POSE_DISTANCE = 0.5  # poses farther apart than this are different ones, m
+_OTHER_POSE_ANGLE = 0.5  # poses turned by more than this are different ones, rad
 _LANDMARK_TOLERANCE = 0.2
 """How far a landmark may be from where it should be, beside three deviations of its distance, m."""
 _LINE_WORTH, _MAX_LINES_WORTH = 0.5, 3.0
 """What a part of a line counts for in a relocation, and all of them at most, in landmarks."""
-_RELOCATED_VARIANCE = 0.04
-"""Variance of place and heading after a relocation, m^2 and rad^2."""
+_RELOCATED_VARIANCE = 0.04  # variance of place and heading after a relocation, m^2 and rad^2
 _LINE_GATE, _LINE_RIVAL_GATE = 9.0, 36.0
 """A line is known if it is nearer than the first, and no other nearer than the second (squared, in deviations)."""
-_MAX_LINE_SKEW = 0.26
-"""Lines are not the same whose directions differ by more, rad."""
-_LINE_END_MARGIN = 0.3
-"""How far beyond the end of a line a part of it may be seen, m."""
+_MAX_LINE_SKEW = 0.26  # lines are not the same whose directions differ by more, rad
+_LINE_END_MARGIN = 0.3  # how far beyond the end of a line a part of it may be seen, m
 
 
 class Symmetric(NamedTuple):

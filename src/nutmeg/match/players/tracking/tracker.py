@@ -50,12 +50,10 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.world import BehaviourWorld
     from nutmeg.model.field import FieldSettings
 
-_UNKNOWN_VARIANCE = 100.0
-"""Variance of what is not known, m^2 and rad^2."""
+_UNKNOWN_VARIANCE = 100.0  # variance of what is not known, m^2 and rad^2
 MAX_DISTANCE_OUTSIDE = 1.0
 """How far outside the lines players may be, m."""
-_PRIOR_PENALTY = 0.05
-"""What a new pose loses for each metre from where the player believed to be, in landmarks."""
+_PRIOR_PENALTY = 0.05  # what a new pose loses for each metre from where the player believed to be, in landmarks
 PLACED_SPREAD = 0.05
 """Deviation of place and heading of a player that was set down, m and rad."""
 

@@ -28,20 +28,15 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.settings import BehaviourSettings
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-_MAX_BOUNCES = 6
-"""Bounces in one step; the rest of the way is then lost."""
-_SURFACE_GAP = 1e-6
-"""Gap between the ball and a surface that it has just met, so that it does not meet it again [m]."""
-_SLIP_PER_STEP = 0.01
-"""How far a ball between several players slips to a side in a step of 0.02 s [m]."""
-_HIT_POST, _HIT_NET, _HIT_NOTHING = -1, -2, -3
-"""What a ball has met, if it is no player."""
+_MAX_BOUNCES = 6  # bounces in one step; the rest of the way is then lost
+_SURFACE_GAP = 1e-6  # gap between the ball and a surface that it has just met, so that it does not meet it again [m]
+_SLIP_PER_STEP = 0.01  # how far a ball between several players slips to a side in a step of 0.02 s [m]
+_HIT_POST, _HIT_NET, _HIT_NOTHING = -1, -2, -3  # what a ball has met, if it is no player
 STRAIGHT_KICK, SIDE_KICK, WRONG_SIDE_KICK = 0, 1, 2
 """Outcomes of a kick."""
 _STOPPED_SPEED = 0.01
 """A ball that is slower and has no friction but damping stops [m/s]: it would roll on by at most a centimetre."""
-_SERIES_LIMIT = 1e-3
-"""Below this, a difference of two nearly equal numbers is computed as a series."""
+_SERIES_LIMIT = 1e-3  # below this, a difference of two nearly equal numbers is computed as a series
 
 
 class Goals(NamedTuple):

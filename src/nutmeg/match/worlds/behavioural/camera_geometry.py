@@ -161,12 +161,9 @@ def _about_y(angle: float) -> Floats:
 # to have. So the error of a distance d grows with d^2 over the camera's height. Of a thing whose foot is not in view,
 # the distance comes from its width in pixels.
 
-_MIN_CAMERA_DISTANCE = 0.02
-"""Nothing nearer to a camera is in view, m."""
-_MAX_CAMERA_OFFSET = 0.2
-"""How far at most a camera is from above the feet, m."""
-_MAX_GROUND_DISTANCE = 50.0
-"""Nothing is found farther away on the ground, m."""
+_MIN_CAMERA_DISTANCE = 0.02  # nothing nearer to a camera is in view, m
+_MAX_CAMERA_OFFSET = 0.2  # how far at most a camera is from above the feet, m
+_MAX_GROUND_DISTANCE = 50.0  # nothing is found farther away on the ground, m
 
 
 class _HeadFrame(NamedTuple):

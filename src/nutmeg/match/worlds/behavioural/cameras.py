@@ -73,10 +73,8 @@ _BODY_BOXES: tuple[tuple[Box, tuple[float, float, float]], ...] = (
     (((0.02, -0.05, 0.02), (0.08, 0.045, 0.02)), _FOOT_COLOUR),
 )
 """Chest, arms, legs and feet of a robot that stands, the origin between the feet."""
-_HEAD_BOX: Box = ((0.0, 0.0, 0.055), (0.045, 0.06, 0.055))
-"""The head, from the neck."""
-_ABSENT_GROUP = 5
-"""The group of the geoms of absent robots, which is not drawn."""
+_HEAD_BOX: Box = ((0.0, 0.0, 0.055), (0.045, 0.06, 0.055))  # the head, from the neck
+_ABSENT_GROUP = 5  # the group of the geoms of absent robots, which is not drawn
 _LEAN_OF_POSTURE = {
     Posture.LYING: math.pi / 2,
     Posture.GETTING_UP: math.pi / 4,
@@ -84,8 +82,7 @@ _LEAN_OF_POSTURE = {
     Posture.DIVING_RIGHT: math.pi / 3,
 }
 """How far bodies lean over, rad."""
-_LYING_LIFT = 0.07
-"""How far the middle of a body that lies is above the ground, m."""
+_LYING_LIFT = 0.07  # how far the middle of a body that lies is above the ground, m
 
 
 class _CameraScene:
@@ -228,8 +225,7 @@ Pictures = NDArray[np.uint8]
 
 NEAR_PLANE, FAR_PLANE = 0.02, 40.0
 """What is nearer or farther is not drawn, m."""
-_FACETS = (16, 10)
-"""Facets of round things, around and along."""
+_FACETS = (16, 10)  # facets of round things, around and along
 _DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZE, mujoco.mjtRndFlag.mjRND_FOG)
 
 

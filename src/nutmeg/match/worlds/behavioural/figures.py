@@ -38,16 +38,13 @@ if TYPE_CHECKING:
 
 
 _FIGURE_ROBOT, _FIGURE_POSE = "nao-v4", "stand"
-_HIDDEN_HEIGHT = -5.0
-"""Height of absent players [m]."""
-_LYING_HEIGHT = 0.09
-"""Height of the torso of a player that lies [m]."""
+_HIDDEN_HEIGHT = -5.0  # height of absent players [m]
+_LYING_HEIGHT = 0.09  # height of the torso of a player that lies [m]
 _STEP_TIME, _THIGH_SWING, _KNEE_BEND = 0.8, 0.22, 0.45
 """A pair of steps takes so long [s]; how far the thighs swing and the knees bend at full speed [rad]."""
 FULL_SPEED = 0.2
 """Full speed of the drawn legs [m/s], and of a turn of four times that [rad/s]."""
-_KICK_SWING = -0.7
-"""How far the thigh of a kicking leg swings [rad]."""
+_KICK_SWING = -0.7  # how far the thigh of a kicking leg swings [rad]
 
 
 class BehaviourFigures:
@@ -167,12 +164,9 @@ class BehaviourFigures:
 # that rounding.
 
 
-_BEHAVIOURAL_WORLD = "behavioural"
-"""What a recording of this world says it is."""
-_UPRIGHT_LEAN = math.radians(1.0)
-"""Who leans less than this stands."""
-_LYING_LEAN = math.radians(85.0)
-"""Who leans more than this lies."""
+_BEHAVIOURAL_WORLD = "behavioural"  # what a recording of this world says it is
+_UPRIGHT_LEAN = math.radians(1.0)  # who leans less than this stands
+_LYING_LEAN = math.radians(85.0)  # who leans more than this lies
 CARRIED_DISTANCE = 0.15
 """A robot that has moved farther than this in a cycle was put there [m]."""
 

@@ -44,8 +44,7 @@ STEP = BEHAVIOURAL_CYCLE / SUBSTEPS
 TIME_TOLERANCE = 1e-9
 """A posture with less time left than this has ended: sums of 0.02 s are not exact in binary [s]."""
 _QUARTER_TURN = math.pi / 2
-_FIRST, _SECOND, _THIRD = 0, 1, 2
-"""Numbers of random draws of one purpose."""
+_FIRST, _SECOND, _THIRD = 0, 1, 2  # numbers of random draws of one purpose
 
 
 @kernel

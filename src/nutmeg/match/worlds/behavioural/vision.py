@@ -61,22 +61,16 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, MatchesState, Player
     from nutmeg.model.field import FieldSettings
 
-_MAX_FALSE_SIGHTINGS = 1
-"""Things that are not there, at most, in a cycle."""
-_CAMERA_HEIGHT_MARGIN = 0.1
-"""How far at most a camera is from above the feet, and more, m."""
+_MAX_FALSE_SIGHTINGS = 1  # things that are not there, at most, in a cycle
+_CAMERA_HEIGHT_MARGIN = 0.1  # how far at most a camera is from above the feet, and more, m
 _TEAM_SIZE = SLOTS // 2
 _FIRST_MARK = 1 + GOAL_POSTS + SLOTS
 """Random draws of a player in a cycle: 2 j for the noise of thing j and 2 j + 1 for missing it; j is 0 for the ball, 1
 to 4 for posts, 5 to 26 for robots by slot, then landmarks from this one on."""
-_TURN_DRAW = 200
-"""Draws of the directions of crossings begin here."""
-_SWAY_DRAW = 400
-"""The draw of the sway of the trunk."""
-_GHOST_DRAW = 401
-"""Draws of a false sighting begin here."""
-_TOP, _BOTTOM = 0, 1
-"""Which camera is which in a pair."""
+_TURN_DRAW = 200  # draws of the directions of crossings begin here
+_SWAY_DRAW = 400  # the draw of the sway of the trunk
+_GHOST_DRAW = 401  # draws of a false sighting begin here
+_TOP, _BOTTOM = 0, 1  # which camera is which in a pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

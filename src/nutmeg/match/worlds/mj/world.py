@@ -64,8 +64,7 @@ HEAD_PLACES = {
 hear_a-micro and say_a-speaker."""
 SEEN_HEAD = {"t1": (0.01, 0.0, 0.11), "k1": (0.0, 0.0, 0.08)}
 """Where others see the head, in its frame [m]. Source: as above, head-vismarker; feet are seen at their origins."""
-_ARM_BODIES = ("LForearm", "RForearm", "LHand", "RHand")
-"""Bodies whose touch of the ball may be a hand ball."""
+_ARM_BODIES = ("LForearm", "RForearm", "LHand", "RHand")  # bodies whose touch of the ball may be a hand ball
 _FALLEN_HEAD = 0.45
 """A robot whose head is lower than this has fallen [m]: it may support itself with its arms. Source, as of the next
 two: rcssservermj 0.2.1, soccer_referee.py."""

@@ -1,0 +1,74 @@
+"""Searching kicks and get-ups: what is tried, what it costs, and what the shipped motions do."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from nutmeg.learning.motions import NEAREST, GetUpTrials, KickTrials, MotionSearch
+from nutmeg.motion.keyframes import shipped_get_up, shipped_motion
+
+ROBOT = "nao-spark"
+
+
+@pytest.fixture(scope="module")
+def kicking() -> KickTrials:
+    trials = KickTrials(ROBOT, "type0", population=4, starts=8, seed=4)
+    trials.watch(50, 1.0)
+    return trials
+
+
+def test_candidates_are_tried_from_the_same_starts_whatever_else_is_tried(kicking: KickTrials) -> None:
+    one = shipped_motion(ROBOT, "kick", "type0")
+    other = one.with_numbers({"frame2.seconds": 1.5 * one.frame[1].seconds})
+    together, twice = kicking.run([one, other], seed=3), kicking.run([other, one], seed=3)
+    assert np.array_equal(together.ahead[0], twice.ahead[1])
+    assert not np.array_equal(together.ahead[0], together.ahead[1])
+    assert not np.array_equal(together.ahead, kicking.run([one, other], seed=5).ahead)
+
+
+def test_a_ball_that_lies_elsewhere_makes_a_kick_worse(kicking: KickTrials) -> None:
+    motion = shipped_motion(ROBOT, "kick", "type0")
+    spoilt = motion.with_numbers({"ball.ahead": motion.ball[0] + 0.12})
+    good, bad = kicking.costs([motion, spoilt], seed=1)
+    assert bad > good + 1.0
+
+
+def test_a_kick_that_is_too_late_costs_more(kicking: KickTrials) -> None:
+    motion = shipped_motion(ROBOT, "kick", "type0")
+    (plain,) = kicking.costs([motion], seed=1)
+    hit = kicking.run([motion], seed=1).seconds.max()
+    kicking.within = hit - 0.2
+    (late,) = kicking.costs([motion], seed=1)
+    kicking.within = 1.3
+    assert late > plain + 2.0
+
+
+def test_the_space_has_all_numbers_of_the_file_and_keeps_the_ball_out_of_the_feet(kicking: KickTrials) -> None:
+    motion = dataclasses.replace(shipped_motion(ROBOT, "kick", "type0"), ahead={"llj3": 80.0})
+    space = kicking.space(motion.with_numbers({"ball.ahead": 0.1}))
+    assert {"frame1.seconds", "frame3.llj3", "ball.ahead", "ball.left", "ahead.llj3"} <= set(space.names)
+    assert space.dimensions["ball.ahead"].low == NEAREST
+
+
+def test_a_generation_moves_the_search_and_begins_at_the_motion(kicking: KickTrials) -> None:
+    motion = shipped_motion(ROBOT, "kick", "type0")
+    search = MotionSearch(kicking, motion, step=0.01, seed=1)
+    assert [frame.seconds for frame in search.motion.frame] == pytest.approx([frame.seconds for frame in motion.frame])
+    costs = search.advance()
+    assert costs.shape == (4,)
+    assert np.isfinite(costs).all()
+    assert search.motion.frame != motion.frame
+
+
+def test_get_ups_are_searched_with_their_network() -> None:
+    motion = shipped_get_up(ROBOT, "back", "type0")
+    trials = GetUpTrials(ROBOT, motion, "type0", population=2, starts=8, seed=2)
+    assert (trials.task.stored.motion == 1).all()
+    (corrected,) = trials.run([motion], seed=1).stood
+    trials.network = None
+    (alone,) = trials.run([motion], seed=1).stood
+    assert corrected.mean() > 0.9
+    assert alone.mean() < corrected.mean()
