@@ -162,9 +162,10 @@ def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it
 
 
 @pytest.mark.parametrize("robot", ["t1", "k1"])
-def test_robots_walk_by_the_policy_that_comes_with_nutmeg_as_fast_as_it_says(robot: str) -> None:
+def test_robots_walk_by_the_policy_that_comes_with_nutmeg_at_a_share_of_its_speeds(robot: str) -> None:
     setup, policy = walking_setup(BoosterSetup(robot=robot)), policy_of(f"policy-{robot}")
-    assert setup.speeds == (policy.fastest[0], policy.back, *policy.fastest[1:])
+    fastest = np.array([policy.fastest[0], policy.back, *policy.fastest[1:]])
+    assert setup.speeds == pytest.approx(0.8 * fastest)  # at full speed T1 falls in turns and stops
     assert isinstance(BoosterPlayer("reds", 1, setup).walker, PolicyWalker)
 
 
