@@ -28,7 +28,7 @@ def test_a_team_that_plays_against_itself_has_a_second_name() -> None:
 
 def test_the_command_in_the_report_plays_the_same_match() -> None:
     said = command_of(Arguments(left="my walk.toml", players=2, half=60, seconds=5, seed=9, swap_ends=True))
-    assert said.startswith("nutmeg play --left 'my walk.toml' --right holonomic --players 2 --half 60 --seed 9")
+    assert said.startswith("nutmeg play --left 'my walk.toml' --right final --players 2 --half 60 --seed 9")
     assert said.endswith("--seconds 5 --swap-ends")
     said = command_of(Arguments(world="behavioural", right="a.py:decide", field="spl2025", eyes="e.toml"))
     assert said.startswith("nutmeg play --world behavioural --left roles-pass --right a.py:decide --field spl2025")

@@ -150,8 +150,13 @@ def can_kick(player: PlayerContext) -> bool:
 
 @inlined
 def first_touch_counts(player: PlayerContext) -> bool:
-    """Whether a foot that brushes the ball puts it into play; a goal kick is over only when it leaves the area."""
-    found: bool = player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
+    """Whether a foot that brushes the ball has taken the restart, after which the rules bar its player from the ball.
+
+    A goal kick is over only when the ball leaves the area, and some rule books let the taker go on with it. Bodies
+    that stop at once, those of the behavioural world, have no feet that swing ahead of them.
+    """
+    swings, barred = player.ground.body.stop_linear > 0.0, player.ground.one_touch
+    found: bool = swings and barred and player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
     return found
 
 
