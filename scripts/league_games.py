@@ -246,7 +246,7 @@ class Programs:
                     os.killpg(program.pid, sign)
                     program.wait(5)
                 except (ProcessLookupError, subprocess.TimeoutExpired):
-                    pass
+                    pass  # it has ended already, or the stronger signal follows
         self._running.clear()
 
 

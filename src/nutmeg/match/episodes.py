@@ -148,7 +148,7 @@ class EpisodeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
         return self._observations(), self._infos()
 
     def step(self, actions: ByAgent) -> tuple[ByAgent, dict[str, float], dict[str, bool], dict[str, bool], ByAgent]:
-        """One cycle."""
+        """Plays one cycle with the actions of all agents."""
         check_actions(actions, self.agents)
         agents = self.agents
         rewards, over, cut = self._advance(
