@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 import uuid
 from pathlib import Path
 
+import nutmeg
 from nutmeg.base.kernels import _Files
 
 INNER = "from nutmeg.base.kernels import kernel\n\nFACTOR = {}\n\n\n@kernel\ndef add(x):\n    return x + {}\n"
@@ -139,3 +141,108 @@ def test_whoever_asks_is_told_of_every_kernel_that_is_compiled_and_of_none_that_
             [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert (done.stdout.strip(), done.stderr) == (expected, "")
+
+
+DECORATORS = {"kernel", "inlined", "unchecked", "for_each_world"}
+UNSAFE = """
+@kernel
+def taken_once():
+    games = np.zeros(1, GAME)
+    game = games[0]
+    return game.time
+
+@kernel
+def taken_in_a_pair(chosen):
+    games, orders = np.zeros(1, GAME), np.zeros(1, ORDER)
+    game, order = games[0], orders[0]
+    for m in chosen:
+        game.time += orders[0].time
+
+@kernel
+def taken_from_a_temporary():
+    game = np.zeros(1, GAME)[0]
+    return game.time
+"""
+SAFE = """
+@kernel
+def taken_from_an_argument(games):
+    game = games[0]
+    return game.time
+
+@kernel
+def taken_in_every_turn(chosen):
+    games = np.zeros(3, GAME)
+    for m in chosen:
+        game = games[m]
+        game.time = 1.0
+        game.side = 2
+
+@kernel
+def numbers(chosen):
+    values = np.zeros(3, np.int64)
+    first = values[0]
+    return first
+"""
+
+
+def test_no_kernel_uses_a_record_of_an_array_that_numba_has_freed() -> None:
+    assert freed_records(UNSAFE) == ["taken_once: game", "taken_in_a_pair: game", "taken_from_a_temporary: game"]
+    assert freed_records(SAFE) == []
+    sources = sorted(Path(nutmeg.__file__).parent.rglob("*.py"))
+    found = {str(path): freed_records(path.read_text(encoding="utf-8")) for path in sources}
+    assert {path: records for path, records in found.items() if records} == {}
+
+
+def freed_records(source: str) -> list[str]:
+    """Kernels that take a record from an array of their own and use it after the last line that names the array."""
+    functions = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.FunctionDef)]
+    kernels = [one for one in functions if DECORATORS & {ast.unparse(name) for name in one.decorator_list}]
+    return [f"{one.name}: {record}" for one in kernels for record in _freed_records_of(one)]
+
+
+def _freed_records_of(kernel: ast.FunctionDef) -> list[str]:
+    pairs = [
+        (target, value)
+        for one in ast.walk(kernel)
+        if isinstance(one, ast.Assign | ast.AnnAssign) and one.value is not None
+        for target, value in _assigned(one.targets[0] if isinstance(one, ast.Assign) else one.target, one.value)
+    ]
+    arrays = {target.id for target, value in pairs if isinstance(target, ast.Name) and _makes_records(value)}
+    freed = []
+    for target, value in pairs:
+        if not (isinstance(target, ast.Name) and isinstance(value, ast.Subscript)) or isinstance(
+            value.slice, ast.Slice
+        ):
+            continue
+        if _makes_records(value.value):
+            freed.append(target.id)
+        elif isinstance(value.value, ast.Name) and value.value.id in arrays:
+            # A loop names the array again in its next turn, so that it lives until the end of the loop.
+            loops = [one for one in ast.walk(kernel) if isinstance(one, ast.For | ast.While) and value in ast.walk(one)]
+            ends = [one.end_lineno or 0 for one in loops] + _lines_of(kernel, value.value.id)
+            if max(_lines_of(kernel, target.id), default=0) > max(ends):
+                freed.append(target.id)
+    return freed
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """Names and what they become, one by one."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _makes_records(value: ast.expr) -> bool:
+    """Whether an expression makes an array of records, whose dtypes have names in capitals: `np.zeros(1, GAME)`."""
+    if not isinstance(value, ast.Call) or ast.unparse(value.func) not in ("np.zeros", "np.empty", "np.full"):
+        return False
+    return isinstance(value.args[-1], ast.Name) and value.args[-1].id.isupper()
+
+
+def _lines_of(kernel: ast.FunctionDef, name: str) -> list[int]:
+    """The lines that read a variable."""
+    return [
+        one.lineno
+        for one in ast.walk(kernel)
+        if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)
+    ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -52,6 +55,31 @@ def test_results_do_not_depend_on_threads_or_on_what_else_is_played() -> None:
     one, two = results([1, 2, 3, 4], 1), results([4, 2, 9, 1], 3)
     for seed in (1, 2, 4):
         assert one[seed] == two[seed]
+
+
+SHORT_GAMES = """
+from nutmeg.match.behavioural_games import BehaviourGames
+from nutmeg.match.rules.book import load_rules
+
+rules = load_rules("spl2011").with_match(half_length=15.0, wait_before_kick_off=1.0)
+games = BehaviourGames(rules, left="roles-pass", right="everyone-aims", seeds=[4, 2, 9])
+games.run(12.0, threads=3)
+print(games.world.state.pose.tobytes().hex())
+"""
+
+
+def test_matches_read_and_write_no_memory_that_has_been_freed() -> None:
+    # glibc fills freed memory, and gives it back at once, so that its use changes the result or ends the process. Other
+    # C libraries ignore the setting.
+    filled = {"GLIBC_TUNABLES": "glibc.malloc.perturb=165:glibc.malloc.tcache_count=0"}
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", SHORT_GAMES], env={**os.environ, **more}, capture_output=True, text=True, check=False
+        )
+        for more in ({}, filled)
+    ]
+    assert [one.returncode for one in ran] == [0, 0], ran[1].stderr
+    assert ran[0].stdout == ran[1].stdout
 
 
 def test_each_match_may_have_its_own_strategies() -> None:

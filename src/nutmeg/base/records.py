@@ -14,6 +14,11 @@ Fields are numbers, dataclasses (a record in the record), `tuple[float, float, f
 `Annotated[Floats, (2, 3)]` (an array of that shape), or `Records[Other]` with `field(metadata={"length": 22})` (an
 array of records). Fields that are no numbers (names, sources) are left out. The dataclass is the type of its record for
 the type checker, so that kernels are checked.
+
+In a kernel a record is only an address: it does not keep its array alive. numba frees an array after the last line that
+names it, so that `game = np.zeros(1, GAME)[0]`, or `games = ...; game = games[0]` with no later use of `games`, leaves
+`game` in memory that others use. Arrays of which a kernel takes single records are therefore arguments, or are indexed
+again in every turn of the loop that uses the records. tests/base/test_kernels.py looks for kernels that break this.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from nutmeg.base.records import new_records, record_values
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
-from nutmeg.match.players.tactics.records import ground_of, new_memories
+from nutmeg.match.players.tactics.records import GameRecord, OrderRecord, ground_of, new_memories
 from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.tracker import SymbolicSenses
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
@@ -173,7 +173,8 @@ class BehaviourGames:
     def _decide(self, chosen: Ints) -> None:
         """Asks everybody in some matches (K,), and orders what they want."""
         state = self.world.state
-        decide_matches(chosen, state.players, state.balls, self.senses.beliefs, self._table)
+        games, orders = new_records(GameRecord, 1), new_records(OrderRecord, 1)
+        decide_matches(chosen, state.players, state.balls, self.senses.beliefs, self._table, games, orders)
         self.senses.all_placed(chosen, self._table.beamed)
 
     def _judge(self, m: int) -> None:

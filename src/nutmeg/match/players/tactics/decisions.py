@@ -1,7 +1,7 @@
 """Deciding: from what a player believes and what is going on to what it wants its body to do.
 
-    decide_one(records)                                     # one player; fills its memory and its order
-    decide_matches(chosen, players, balls, beliefs, table)  # everybody in many matches
+    decide_one(records)                                                    # one player; fills its memory and its order
+    decide_matches(chosen, players, balls, beliefs, table, games, orders)  # everybody in many matches
 
 One or several go for the ball, the keeper keeps, the others take the places of the formation; in every play mode
 everybody keeps where the rules want it. All strategies are this one function with other parameters (`strategies`), so
@@ -23,7 +23,6 @@ import numpy as np
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.kernels import inlined, unchecked
-from nutmeg.base.records import record_of
 from nutmeg.match.players.tactics.ball_play import (
     REACH_MARGIN,
     Aim,
@@ -143,7 +142,6 @@ FIRST_STEP = 0.02
 DEGREES = 180.0 / math.pi
 STANDS_STILL, WANDERS_ABOUT, PLAYS_SOCCER = 0, 1, 2
 """What a strategy does at all (`Strategy.plays`)."""
-GAME, ORDER = record_of(GameRecord), record_of(OrderRecord)
 WANDER_SEED = np.uint64(977)
 """Key of the places that wanderers go to."""
 
@@ -214,10 +212,14 @@ def decide_matches(
     balls: Records[Ball],
     beliefs: Records[Records[BeliefRecord]],
     table: StrategyTable,
+    games: Records[GameRecord],
+    orders: Records[OrderRecord],
 ) -> None:
-    """Asks everybody in the matches `chosen` (K,), and writes what they want into the records of players (M, 22)."""
-    games: Records[GameRecord] = np.zeros(1, GAME)  # type: ignore[assignment]
-    orders: Records[OrderRecord] = np.zeros(1, ORDER)  # type: ignore[assignment]
+    """Asks everybody in the matches `chosen` (K,), and writes what they want into the records of players (M, 22).
+
+    `games` (1,) and `orders` (1,) are room to work in, which no other thread may use at the same time. They belong to
+    the caller because a record does not keep its array alive (`base.records`): arrays made here would be freed at once.
+    """
     game, order = games[0], orders[0]
     for m in chosen:
         game.time, game.mode, game.players = balls[m].cycle / CYCLES_PER_SECOND, table.modes[m], table.team_size
