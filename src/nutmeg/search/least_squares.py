@@ -117,8 +117,10 @@ class LeastSquares(Searcher):
         return {**super().description, "loss": self.loss}
 
     def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
-        """Values (N,) of residuals (N, rows); where slopes are taken also the products of their differences and the
-        number of rows, (N + 1, N)."""
+        """Values (N,) of residuals (N, rows); where slopes are taken also an array (N + 1, N).
+
+        It has the products of the differences from the first residuals, and the number of residuals in its last row.
+        """
         if found.ndim == 1:  # all failed
             return found, None
         values = loss_values(self.loss, found)
@@ -238,8 +240,8 @@ class LeastSquares(Searcher):
             return False
         if self._value > self._best_descent or self._rough_rounds >= MAX_FAILED_ROUNDS:
             return True
-        # The sum of squares falls by 2 gain of itself, and it is the variance of the noise times the degrees of freedom;
-        # a point d standard errors from the minimum has d^2 variances more.
+        # The sum of squares falls by 2 gain of itself, and it is the variance of the noise times the degrees of
+        # freedom; a point d standard errors from the minimum has d^2 variances more.
         return 2 * gain * self._freedom < self.settings.precision**2
 
     def _sharpen(self) -> bool:
