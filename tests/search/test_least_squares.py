@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
 
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
@@ -32,9 +33,9 @@ TIMES = np.linspace(0, 3, 60)
 TRUTH = np.array([0.3, 1.2, 2.5])
 
 
-def decaying(candidates: Floats) -> Floats:
+def decaying(candidates: Floats, times: Floats = TIMES) -> Floats:
     a, b, c = (candidates[:, [i]] for i in range(3))
-    return np.asarray(a + b * np.exp(-c * TIMES))
+    return np.asarray(a + b * np.exp(-c * times))
 
 
 def bent(candidates: Floats, generators: object = ()) -> Floats:
@@ -77,6 +78,17 @@ def test_a_bent_problem_is_solved_with_few_candidates() -> None:
     values = [one.best.value for one in found.history]
     assert values == sorted(values, reverse=True)
     assert found.best.value == pytest.approx(float(np.linalg.norm(bent(found.best.candidate[None]))))
+
+
+@pytest.mark.parametrize("count", [1_000, 1_000_000])
+def test_a_descent_ends_within_a_tenth_of_a_standard_error_however_many_residuals_hide_the_gain(count: int) -> None:
+    noise, times = 3.0, np.linspace(0, 3, count)
+    measured = decaying(TRUTH[None], times)[0] + noise * np.random.default_rng(1).standard_normal(count)
+    exact = least_squares(lambda x: decaying(x[None], times)[0] - measured, TRUTH, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    standard_errors = noise * np.sqrt(np.diag(np.linalg.inv(exact.jac.T @ exact.jac)))
+    found = fitted(lambda c, _: decaying(c, times) - measured, starts=1, budget=100)
+    assert "converged" in found.reason
+    assert (np.abs(found.best.candidate - exact.x) < 0.1 * standard_errors).all()
 
 
 def test_the_absolute_loss_does_not_mind_outliers() -> None:

@@ -12,9 +12,15 @@ gives all slopes (from both sides when the descent becomes slow). The second is 
 algorithm for least-squares estimation of nonlinear parameters, 1963), each the best within the unit cube, of which the
 best is taken.
 
-A **descent** ends when a round no longer improves the value. If the slopes had promised more than the steps kept, the
-landscape is rough there, and CMA-ES looks around for some generations: it escapes from a dent that slopes cannot see.
-Further descents begin at the best of some points that are drawn from the whole space.
+A **descent** ends when a round improves the sum of squares by less than noise could tell. With n residuals, the sum of
+squares is about n times the variance of the noise, and an estimate that is one standard error away from the minimum
+adds one variance to it: a share of 1 / n. So the share of the value by which a round must improve it falls with n. A
+fixed share ends ever farther from the minimum: a thousandth of the root is 45 standard errors with a million residuals.
+Only a descent that is the best so far, and whose steps keep what the slopes promise, goes on that long.
+
+If the slopes had promised more than the steps kept, the landscape is rough there, and CMA-ES looks around for some
+generations: it escapes from a dent that slopes cannot see. Further descents begin at the best of some points that are
+drawn from the whole space.
 
 The method needs no residuals but their inner products, a k by k matrix a round. That is what a checkpoint keeps, so
 that a resumed search goes on exactly. `scipy.optimize.least_squares` evaluates one candidate at a time and takes
@@ -51,8 +57,10 @@ ROUGH_PROMISE = 0.05
 """If slopes promise to improve the value by more than this share and no step does, the landscape is rough."""
 KEPT_SHARE = 0.5
 """If a step kept more than this share of what the slopes had promised, fewer dampings are tried in the next round."""
+ROUGH_KEPT_SHARE = 0.1
+"""Where steps keep less than this share of their promise round after round, roughness limits them, and not noise."""
 MAX_FAILED_ROUNDS = 2
-"""A descent ends after so many rounds in a row in which no step was better."""
+"""A descent ends after so many rounds in a row in which no step was better, or all were slow and on rough ground."""
 ESCAPE_STEP = 0.1
 """First standard deviation of an escape, as a share of each range."""
 
@@ -64,7 +72,11 @@ class LeastSquaresSettings:
     step: Annotated[float, above(0, up_to=0.2)] = 0.02
     """First distance between neighbours, as a share of each range: larger than the roughness of a simulation."""
     tolerance: Annotated[float, above(0, up_to=0.1)] = 1e-3
-    """A descent ends when a round improves the value by a smaller share."""
+    """Rounds that improve the value by a smaller share are slow: a descent ends with one if another descent was better
+    or the ground is rough."""
+    precision: Annotated[float, above(0, up_to=10)] = 0.1
+    """The best descent ends when a slow round comes nearer to the minimum by less than so many standard errors, those
+    of independent residuals."""
     starts: Annotated[int, at_least(1)] = 3
     """Number of descents: from the start of the space, then from the best of some points drawn from all of it."""
     escape: Annotated[int, at_least(0)] = 8
@@ -87,6 +99,7 @@ class LeastSquares(Searcher):
         self.settings, self.loss = settings, loss
         self._phase: Literal["slopes", "steps", "scatter", "escape"] = "slopes"
         self._descents, self._rounds, self._escapes = 1, 0, 0
+        self._freedom, self._best_descent = 1.0, np.inf
         self._cma: CmaEs | None = None
         self._ladder = np.empty((0, space.size))
         self._begin(space.unit(space.start))
@@ -104,7 +117,10 @@ class LeastSquares(Searcher):
         return {**super().description, "loss": self.loss}
 
     def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
-        """Values (N,) of residuals (N, rows); where slopes are taken also the products of their differences, (N, N)."""
+        """Values (N,) of residuals (N, rows); where slopes are taken also an array (N + 1, N).
+
+        It has the products of the differences from the first residuals, and the number of residuals in its last row.
+        """
         if found.ndim == 1:  # all failed
             return found, None
         values = loss_values(self.loss, found)
@@ -115,7 +131,8 @@ class LeastSquares(Searcher):
         if self.loss not in ("root", "squares"):
             rows = rows * np.sqrt(loss_weights(self.loss, found[0], self._smoothing))
         # einsum sums in one order whatever the number of threads, which a library for matrices need not do.
-        return values, np.einsum("ir,jr->ij", rows, rows)
+        products = np.einsum("ir,jr->ij", rows, rows)
+        return values, np.vstack([products, np.full(len(rows), float(found.shape[1]))])  # the last row: how many
 
     # Phases
 
@@ -124,7 +141,7 @@ class LeastSquares(Searcher):
         self._phase = "slopes"
         self._here, self._value = here, np.inf
         self._damping, self._step, self._failed_rounds = FIRST_DAMPING, self.settings.step, 0
-        self._both_sides, self._side = False, 1.0
+        self._rough_rounds, self._both_sides, self._side = 0, False, 1.0
         self._factors, self._promises = DAMPING_FACTORS, np.zeros(len(DAMPING_FACTORS))
         self._smoothing = SMOOTHING[0]
 
@@ -177,10 +194,11 @@ class LeastSquares(Searcher):
         # The slope along an axis is the mean of those to its neighbours: a linear map of the differences.
         mean = np.zeros((self.space.size, len(moved)))
         mean[axes, np.arange(len(moved))] = 1 / moved / np.bincount(axes, minlength=self.space.size)[axes]
-        curved, falls = mean @ self._digest[1:, 1:] @ mean.T, mean @ self._digest[1:, 0]
+        products, self._freedom = self._digest[:-1], max(float(self._digest[-1, 0]) - self.space.size, 1.0)
+        curved, falls = mean @ products[1:, 1:] @ mean.T, mean @ products[1:, 0]
         steps = [_damped_step(curved, falls, self._here, self._damping * f) for f in self._factors]
-        left = np.array([self._digest[0, 0] + 2 * falls @ d + d @ curved @ d for d in steps])
-        self._promises = 1 - np.sqrt(np.maximum(left, 0.0) / max(self._digest[0, 0], 1e-300))
+        left = np.array([products[0, 0] + 2 * falls @ d + d @ curved @ d for d in steps])
+        self._promises = 1 - np.sqrt(np.maximum(left, 0.0) / max(products[0, 0], 1e-300))
         self._ladder = np.clip(self._here + np.stack(steps), 0.0, 1.0)
         self._phase = "steps"
 
@@ -196,8 +214,9 @@ class LeastSquares(Searcher):
         self._here, self._value, self._phase = unit[best], float(values[best]), "slopes"
         self._damping = float(np.clip(self._damping * self._factors[best], 1e-6, 1e3))
         self._failed_rounds = 0
+        self._rough_rounds = self._rough_rounds + 1 if kept < ROUGH_KEPT_SHARE else 0
         self._factors = SMOOTH_DAMPING_FACTORS if kept > KEPT_SHARE else DAMPING_FACTORS
-        if gain < self.settings.tolerance and self._both_sides and not self._sharpen():
+        if self._both_sides and self._has_arrived(gain) and not self._sharpen():
             self._end_descent()
         self._both_sides = gain < SLOW_GAIN
         if self._both_sides:
@@ -214,6 +233,16 @@ class LeastSquares(Searcher):
         self._both_sides, self._factors = True, DAMPING_FACTORS
         if self._failed_rounds >= MAX_FAILED_ROUNDS and not self._sharpen():
             self._end_descent()
+
+    def _has_arrived(self, gain: float) -> bool:
+        """Whether further rounds are not worth it after one that improved the value by this share of it."""
+        if gain >= self.settings.tolerance:
+            return False
+        if self._value > self._best_descent or self._rough_rounds >= MAX_FAILED_ROUNDS:
+            return True
+        # The sum of squares falls by 2 gain of itself, and it is the variance of the noise times the degrees of
+        # freedom; a point d standard errors from the minimum has d^2 variances more.
+        return 2 * gain * self._freedom < self.settings.precision**2
 
     def _sharpen(self) -> bool:
         """Brings the weights of an absolute loss nearer to it; false if they are as near as they get."""
@@ -232,6 +261,7 @@ class LeastSquares(Searcher):
             self._escapes, self._phase = self._escapes + 1, "escape"
             return
         self._cma = None
+        self._best_descent = min(self._best_descent, self._value)
         if self._descents >= self.settings.starts:
             self._ended = f"least squares has converged from {self._descents} starts"
             return
