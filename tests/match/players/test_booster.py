@@ -79,6 +79,32 @@ def test_players_stand_see_the_ball_and_go_for_it_from_both_sides() -> None:
         assert game.world.poses()[[0, 11], 2] == pytest.approx([0.66, 0.66], abs=0.03)
 
 
+def test_a_kick_off_after_a_goal_is_taken_at_once_though_nobody_sees_the_ball_at_its_feet() -> None:
+    players = booster_team("reds", walking_setup(BoosterSetup(players=3)))
+    with MjGame(load_rules("ssim26").with_match(automatic_kick_off=True), seed=1, seats={"t1": 3}) as game:
+        loop = GameLoop(game, players)
+        for _ in range(10):
+            loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        game.world.place_ball((-20.0, 3.0))
+        for _ in range(50):
+            loop.cycle()
+        assert players["reds", 2]._beliefs["ball_x"][0] == pytest.approx(-20.0, abs=0.1)
+        game.set_play_mode(PlayMode.GOAL_RIGHT)
+        while game.state.mode is PlayMode.GOAL_RIGHT:
+            loop.cycle()
+        assert game.state.mode is PlayMode.KICK_OFF_LEFT
+        for _ in range(2):
+            loop.cycle()
+        assert [float(player._beliefs["ball_x"][0]) for player in players.values()] == [0.0, 0.0, 0.0]
+        for _ in range(250):  # the rules give it 15 s
+            loop.cycle()
+            if game.state.mode is PlayMode.PLAY_ON:
+                break
+        assert game.state.mode is PlayMode.PLAY_ON
+        assert np.hypot(*game.world.ball[:2]) < 2.0
+
+
 def test_team_mates_tell_each_other_where_they_are_and_opponents_do_not_understand_it() -> None:
     setup = BoosterSetup(walk=Recorder)
     speaker, mate, opponent = (BoosterPlayer(team, n, setup) for team, n in (("reds", 4), ("reds", 2), ("blues", 2)))

@@ -40,7 +40,7 @@ from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
 from nutmeg.match.players.tactics.tactician import Tactician
 from nutmeg.match.players.tracking.records import BeliefRecord
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
-from nutmeg.match.rules.play_modes import WIRE_NAMES, Side
+from nutmeg.match.rules.play_modes import KICK_OFFS, WIRE_NAMES, Side
 from nutmeg.match.worlds.mj.percept import MOTOR_NUMBERS, ROBOTS, Action, landmarks
 from nutmeg.match.worlds.mj.world import HEAD_PLACES
 from nutmeg.model.actuation.drives import drive_of_each_joint
@@ -79,6 +79,7 @@ _REPORT = struct.Struct("<HBhhBB")
 two flags, x and y [cm], when it could play the ball [0.1 s], and its place in the formation."""
 _GOES, _LIES = 16, 32  # flags beside the number: it goes for the ball, it lies
 _SPEAKING_CYCLES = 15  # every player speaks once in so many cycles, in turns
+_KICK_OFF_MODES = frozenset(mode.wire_name for mode in KICK_OFFS)
 _NECK_YAW, _NECK_PITCH = 0, 1  # places of the neck's joints among all
 
 
@@ -343,6 +344,11 @@ class BoosterPlayer:
         belief["ball_y"] += belief["ball_vy"] * step
         if percept.sight is not None:
             self._see(percept.sight, side)
+        if percept.game.mode in _KICK_OFF_MODES:
+            # The rules say where the ball lies. Who is put before it after a goal does not see it at its feet, and
+            # would walk to where it saw it last, in the own net.
+            for name in ("ball_x", "ball_y", "ball_vx", "ball_vy", "seen_ago"):
+                belief[name] = 0.0
         mine = belief["others"][0, self.number - 1 : self.number]
         mine["x"], mine["y"], mine["age"], mine["lies"] = belief["x"], belief["y"], 0.0, ~belief["upright"]
 
