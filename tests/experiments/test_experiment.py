@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.commands import reproduce
 from nutmeg.experiments.experiment import (
     Claim,
@@ -15,6 +16,7 @@ from nutmeg.experiments.experiment import (
     Goal,
     ListedGoal,
     claim_notes,
+    find_scale,
     listed_experiments,
     load_experiment,
     perform,
@@ -45,6 +47,22 @@ def test_a_claim_with_one_side_needs_the_whole_interval_on_it() -> None:
     assert Claim(what="x", ours=Estimate.of([2.0, 2.1, 1.9]), most=1.0).verdict == "differs"
     assert Claim(what="x", ours=Estimate.of([2.0, 0.5]), least=1.0).verdict == "cannot tell"
     assert Claim(what="x", ours=Estimate.exact(0.15), least=0.15).verdict == "agrees"
+
+
+def test_two_robots_have_the_same_outcome_if_they_fall_in_the_same_tries() -> None:
+    falls = [True, False, True, False] * 5
+    assert Claim.same_outcome("falls", falls, falls).verdict == "agrees"
+    half = Claim.same_outcome("falls", falls, [True] * 20)
+    assert (half.ours.mean, half.verdict) == (0.5, "differs")
+
+
+def test_a_scale_is_found_by_name_or_given_as_it_is() -> None:
+    scales = {"quick": 1.0, "paper": 100.0}
+    assert find_scale("", scales, "quick") == 1.0
+    assert find_scale("paper", scales, "quick") == 100.0
+    assert find_scale(7.0, scales, "quick") == 7.0
+    with pytest.raises(UnknownNameError, match="paper"):
+        find_scale("papr", scales, "quick")
 
 
 def test_more_measurements_of_the_same_spread_can_only_make_a_verdict_clearer() -> None:

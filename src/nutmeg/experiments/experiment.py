@@ -36,12 +36,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 
 from nutmeg.base import settings as settings_files
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.journal import each_seed, versions, write_json
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 DEGREES = 180 / math.pi
 Progress = Callable[[str], None]
 """Called with what is being done."""
+ScaleT = TypeVar("ScaleT")
+"""How much of an experiment is run, as the experiment describes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,16 @@ class ExperimentSettings:
     """Whether a smaller version is run, which takes about a minute on two cores."""
     threads: int = 1
     """Number of threads or processes that simulate; results do not depend on it."""
+
+
+def find_scale(wanted: str | ScaleT, scales: Mapping[str, ScaleT], default: str) -> ScaleT:
+    """The scale of an experiment that has a name, or the default one if the name is empty; others are returned as is."""
+    if not isinstance(wanted, str):
+        return wanted
+    name = wanted or default
+    if name not in scales:
+        raise UnknownNameError("scale", name, scales)
+    return scales[name]
 
 
 # Verdicts
@@ -159,6 +171,12 @@ class Claim:
     def near(cls, what: str, ours: Estimate, paper: float, tolerance: float, **others: Any) -> Claim:  # noqa: ANN401
         """The claim that our number is the paper's, plus or minus a tolerance."""
         return cls(what=what, ours=ours, least=paper - tolerance, most=paper + tolerance, paper=paper, **others)
+
+    @classmethod
+    def same_outcome(cls, what: str, one: Iterable[bool], other: Iterable[bool]) -> Claim:
+        """The claim that something happens to one robot if and only if it happens to another, in 80 % of the tries."""
+        same = [a == b for a, b in zip(one, other, strict=True)]
+        return cls(what=f"{what}: share", ours=Estimate.of_share(sum(same), len(same)), least=0.8, digits=2)
 
     @property
     def verdict(self) -> Verdict:

@@ -426,25 +426,18 @@ def _effects(name: str, ways: Mapping[str, Mapping[str, Any]]) -> list[experimen
         ("discrepancy", "no identification", "the learned discrepancy"),
     )
     found = []
+
+    def claim(what: str, larger: Sequence[float], smaller: Sequence[float], least: float) -> None:
+        gain = experiment.Estimate.of(np.subtract(larger, smaller))
+        found.append(experiment.Claim(what=f"{name}: {what}", ours=gain, least=least))
+
     for better, worse, what in pairs:
-        if better in ways and worse in ways:
-            gain = np.subtract(ways[better]["of_true_body"], ways[worse]["of_true_body"])
-            found.append(
-                experiment.Claim(
-                    what=f"{name}: speed gained by {what}, share",
-                    ours=experiment.Estimate.of(gain),
-                    least=MIN_SPEED_GAIN,
-                )
-            )
-        if better in IDENTIFYING_WAYS and worse in IDENTIFYING_WAYS and {better, worse} <= set(ways):
-            less = np.subtract(ways[worse]["error"], ways[better]["error"])
-            found.append(
-                experiment.Claim(
-                    what=f"{name}: error of lengths saved by {what}",
-                    ours=experiment.Estimate.of(less),
-                    least=MIN_ERROR_GAIN,
-                )
-            )
+        if better not in ways or worse not in ways:
+            continue
+        good, bad = ways[better], ways[worse]
+        claim(f"speed gained by {what}, share", good["of_true_body"], bad["of_true_body"], MIN_SPEED_GAIN)
+        if better in IDENTIFYING_WAYS and worse in IDENTIFYING_WAYS:
+            claim(f"error of lengths saved by {what}", bad["error"], good["error"], MIN_ERROR_GAIN)
     return found
 
 
@@ -551,12 +544,7 @@ class Settings(experiment.ExperimentSettings):
     @property
     def effort(self) -> Effort:
         """How much is searched."""
-        if isinstance(self.scale, Effort):
-            return self.scale
-        name = self.scale or ("quick" if self.quick else "paper")
-        if name not in EFFORTS:
-            raise UnknownNameError("scale of btr-ant", name, EFFORTS)
-        return EFFORTS[name]
+        return experiment.find_scale(self.scale, EFFORTS, "quick" if self.quick else "paper")
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:

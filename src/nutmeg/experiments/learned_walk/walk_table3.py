@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.errors import UnknownNameError
 from nutmeg.experiments import experiment
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.match.series.series import Series
@@ -121,10 +120,7 @@ class Settings(experiment.ExperimentSettings):
     @property
     def games(self) -> Size:
         """The number and size of games."""
-        name = self.scale or ("quick" if self.quick else "full")
-        if name not in SIZES:
-            raise UnknownNameError("scale of walk-table3", name, SIZES)
-        return self.size or SIZES[name]
+        return experiment.find_scale(self.size or self.scale, SIZES, "quick" if self.quick else "full")
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:

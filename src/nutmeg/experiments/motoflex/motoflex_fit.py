@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments import experiment
 from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
@@ -219,12 +218,7 @@ class Settings(experiment.ExperimentSettings):
     @property
     def size(self) -> Scale:
         """The effort of a fit."""
-        if isinstance(self.scale, Scale):
-            return self.scale
-        wanted = self.scale or ("quick" if self.quick else "middle")
-        if wanted not in SCALES:
-            raise UnknownNameError("scale", wanted, SCALES)
-        return SCALES[wanted]
+        return experiment.find_scale(self.scale, SCALES, "quick" if self.quick else "middle")
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
@@ -286,13 +280,11 @@ def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.C
     ]
     walks = [row for run in runs for row in run["walks"]]
     if walks:
-        same = [(row["hidden"]["fallen_at"] is None) == (row["found"]["fallen_at"] is None) for row in walks]
         claims.append(
-            experiment.Claim(
-                what="set-ups in which the parameters fall if and only if the hidden robot does: share",
-                ours=experiment.Estimate.of_share(sum(same), len(same)),
-                least=0.8,
-                digits=2,
+            experiment.Claim.same_outcome(
+                "set-ups in which the parameters fall if and only if the hidden robot does",
+                [row["found"]["fallen_at"] is not None for row in walks],
+                [row["hidden"]["fallen_at"] is not None for row in walks],
             )
         )
         gaps = [
