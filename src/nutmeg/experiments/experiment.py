@@ -66,7 +66,7 @@ class ExperimentSettings:
 
 
 def find_scale(wanted: str | ScaleT, scales: Mapping[str, ScaleT], default: str) -> ScaleT:
-    """The scale of an experiment that has a name, or the default one if the name is empty; others are returned as is."""
+    """The scale of this name, or the default one if the name is empty; a scale without a name is returned as it is."""
     if not isinstance(wanted, str):
         return wanted
     name = wanted or default
