@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError
+from nutmeg.base.settings import names_in
 from nutmeg.learning.courses import (
+    COURSES_FOLDER,
     DIRECTIONS,
     Bout,
     BoutResults,
     StartNoise,
     Target,
     Trajectory,
-    course_names,
     read_course,
     run_bouts,
 )
@@ -124,7 +125,7 @@ def test_every_direction_is_walked_for_seven_seconds() -> None:
             assert {t.seconds for t in targets if t.counts == direction} == {7.0}
 
 
-@pytest.mark.parametrize("name", course_names())
+@pytest.mark.parametrize("name", names_in(COURSES_FOLDER))
 def test_every_target_lasts_a_whole_number_of_cycles(name: str) -> None:
     for one in read_course(name).trajectory:
         for target in one.target:

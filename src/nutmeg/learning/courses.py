@@ -36,7 +36,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.records import new_records
-from nutmeg.base.settings import Bounds, check_bounds, names_in, read_named
+from nutmeg.base.settings import Bounds, check_bounds, read_named
 from nutmeg.learning.rewards import FALL_COST
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
@@ -147,11 +147,6 @@ class Course:
         """How long the targets of a direction are active, as a mean over the directions [s]."""
         times = [[t.seconds for one in self.trajectory for t in one.target if t.counts == name] for name in DIRECTIONS]
         return sum(sum(each) / len(each) for each in times if each) / max(sum(bool(each) for each in times), 1)
-
-
-def course_names() -> tuple[str, ...]:
-    """The courses that come with Nutmeg."""
-    return tuple(names_in(COURSES_FOLDER))
 
 
 def read_course(name: str) -> Course:
