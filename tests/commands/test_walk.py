@@ -15,5 +15,5 @@ def test_a_robot_that_does_not_exist_is_called_a_robot_and_those_that_do_are_lis
     said = " ".join(capsys.readouterr().err.split())
     assert "unknown robot 'foo'" in said
     assert "nao-spark" in said
-    assert "path of a robot's TOML file" in said
+    assert "path of a robot's folder, TOML, MJCF or URDF file" in said
     assert "unknown walk" not in said

@@ -52,7 +52,7 @@ class LearnedWalk:
         try:
             load_robot(self.robot)  # first: a robot that does not exist has no walk, and the robot is what is wrong
         except UnknownNameError:
-            where = "name a robot that comes with Nutmeg, or the path of a robot's TOML file"
+            where = "name a robot that comes with Nutmeg, or the path of a robot's folder, TOML, MJCF or URDF file"
             raise UnknownNameError("robot", self.robot, robot_names(), where=where) from None
         return read_walk(self.params or _BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
 
