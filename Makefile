@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 READY := .venv/.ready
 
-.PHONY: demo test test-quick experiments check format bench docs lock clean system
+.PHONY: demo test test-quick test-device experiments check format bench docs lock clean system
 
 demo: $(READY)
 	$(BIN)/nutmeg demo $(ARGS)
@@ -14,6 +14,11 @@ test: $(READY) system
 
 test-quick: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not slow and not browser" $(ARGS)
+
+# What runs on a GPU, on Warp's processor device beside MuJoCo: adds the extra `gpu` to the environment, about a gigabyte.
+test-device: $(READY)
+	$(PIP) install --quiet --no-deps --require-hashes -r requirements-gpu.lock
+	$(BIN)/python -m pytest tests/sim/test_warp_engine.py tests/reality/test_twin.py tests/learning/test_device_bouts.py tests/learning/policies/test_training.py $(ARGS)
 
 # The small version of every experiment of `nutmeg reproduce`, about ten minutes; fails if a goal is missed that is not listed.
 experiments: $(READY) system
@@ -50,12 +55,13 @@ $(READY): requirements.lock pyproject.toml
 system:
 	@sh scripts/system-packages.sh
 
-# Writes the lock anew (needs uv, which only those who change dependencies need).
+# Writes the lock anew (needs uv, which only those who change dependencies need). mujoco_warp asks for `mujoco` 3, whose
+# files would replace those of `mujoco-core` 4: it is left out, and that lock is installed without dependencies.
 lock:
 	uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock
 	uv pip compile pyproject.toml --extra all --extra gpu -c requirements.lock --universal --python-version 3.11 \
-		--generate-hashes --no-emit-index-url --no-header --no-annotate --quiet -o requirements-gpu.lock
+		--generate-hashes --no-emit-index-url --no-header --no-annotate --no-emit-package mujoco --quiet -o requirements-gpu.lock
 
 clean:
 	rm -rf .venv docs/_build .pytest_cache .mypy_cache .ruff_cache

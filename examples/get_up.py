@@ -47,7 +47,7 @@ DROP_HEIGHT, DROP_SHARE = (
 REST_SECONDS = 0.8  # to fall and come to rest before a try begins
 STANDING_SECONDS = 1.0  # how long a robot must have stood at the end of a try
 UPRIGHT_COSINE, HEIGHT_SHARE = 0.95, 0.9  # a robot stands this upright, with this share of its standing height
-WALKS = {"t1": "policy-t1"}  # the policies that take over at the end of a get-up
+WALKS = {"t1": "policy-t1", "k1": "policy-k1"}  # the policies that take over at the end of a get-up
 FAILED_SECONDS = 3.0  # what a failed try costs, on top of the whole time and of how low the robot ended
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nutmeg.learning.motions import GetUpTrials, KickTrials, MotionSearch, MotionTrials
+from nutmeg.learning.motions import GetUpTrials, KickGoals, KickTrials, MotionSearch, MotionTrials
 from nutmeg.motion.keyframes import KeyframeMotion, shipped_get_up, shipped_motion, write_motion
 
 ROBOT = "nao-spark"
@@ -28,11 +28,8 @@ def trials_for(name: str, kind: str, population: int, starts: int) -> tuple[Moti
     if name in ("front", "back"):
         motion = shipped_get_up(ROBOT, name, kind)  # type: ignore[arg-type]
         return GetUpTrials(ROBOT, motion, kind, population=population, starts=starts), motion
-    shot = name == "shot"
-    trials = KickTrials(
-        ROBOT, kind, population=population, starts=starts, fall=0.0 if shot else 3.0, within=0.46 if shot else 1.3
-    )
-    trials.watch(50, 1.0)
+    goals = KickGoals(fall=0.0, within=0.46) if name == "shot" else KickGoals()
+    trials = KickTrials(ROBOT, kind, population=population, starts=starts, goals=goals)
     return trials, shipped_motion(ROBOT, name, kind)
 
 

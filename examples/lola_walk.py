@@ -40,11 +40,11 @@ class ReportedNao(ReportedRobot):
         self._addresses = self.table.angles[[self.table.joints.index(name) for name in joints]]
         self._follower = self.table.angles[self.table.joints.index("RHipYawPitch")]
 
-    def feel(self, senses: Senses) -> None:
+    def observe(self, senses: Senses) -> None:
         """Takes in a packet."""
         self.qpos[0, self._addresses] = senses.position[self._places]
         self.qpos[0, self._follower] = senses.position[JOINTS.index("LHipYawPitch")]
-        self.gyro[0], self.felt[0] = senses.gyroscope, -senses.accelerometer
+        self.gyro[0], self.acceleration[0] = senses.gyroscope, -senses.accelerometer
 
 
 class WalkingNao:
@@ -58,7 +58,7 @@ class WalkingNao:
     def __init__(self, client: LolaClient, walk: str = ROBOT) -> None:
         self._client, self._body = client, ReportedNao()
         settings = read_walk(walk).for_robot(ROBOT).walk
-        self._body.feel(client.sense())
+        self._body.observe(client.sense())
         client.send()
         self._walker = Walker(self._body, self._body.name, [settings], period=PERIOD)
         self.wanted: Floats = self._walker.wanted[0]
@@ -73,14 +73,14 @@ class WalkingNao:
             start = start or {name: float(senses.position[JOINTS.index(name)]) for name in goal}
             share = (1 - math.cos(math.pi * (cycle + 1) / count)) / 2
             self._client.move({n: start[n] + share * (goal[n] - start[n]) for n in goal}, stiffness=1.0)
-        self._body.feel(senses)
+        self._body.observe(senses)
         self._walker.reset()
         return senses
 
     def walk(self, seconds: float) -> Iterator[Senses]:
         """Walks as `wanted` says for so long, or until the robot has fallen."""
         for cycle, senses in enumerate(self._client.cycles(round(seconds / PERIOD))):
-            self._body.feel(senses)
+            self._body.observe(senses)
             self._walker.sample(cycle * PERIOD)
             self._client.move(self._goal(self._body.command), stiffness=1.0)
             yield senses

@@ -24,6 +24,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -326,6 +327,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=3300)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
+    # Who is told to end first ends the server and the teams, which are process groups of their own.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit("ended by a signal"))
     ports = itertools.count(arguments.port, 2)  # never one again: a port is busy for a while after its server has ended
     for index in range(arguments.first, arguments.first + arguments.games):
         any(play(arguments, index, next(ports)) for _ in range(TRIES))

@@ -1,11 +1,12 @@
-"""Get-ups and kicks of every type of the league's robot, from fresh starts.
+"""Get-ups and kicks of every type of the league's robot, and the kicks of T1 and K1, from fresh starts.
 
     python scripts/measure_motions.py --trials 100
 
 Prints a table and a list in Markdown. Get-ups: walkers are pushed over ahead and back, lie still, and get up as players
 do; a get-up counts if the first try ends standing and the robot still stands a second later. Kicks: walkers are
 stopped, the ball lies up to 5 cm from its place along each axis; the way of the ball is that straight ahead when it
-rests. A robot stands after a kick if it has not fallen a second after the hit.
+rests. After a kick the policy of the walk takes over; a robot stands if it has not fallen 1.2 s after the motion.
+Dives: how far to its side a keeper stops balls, and when.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from __future__ import annotations
 import argparse
 import sys
 
+import mujoco
 import numpy as np
 
+from nutmeg.base.arrays import Floats
 from nutmeg.learning.courses import yaw_of
-from nutmeg.learning.motions import KickTrials
+from nutmeg.learning.motions import KickGoals, KickTrials
+from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import JointTargets, Mirror
 from nutmeg.motion.inertial import Lying
-from nutmeg.motion.keyframes import shipped_get_ups, shipped_motion
+from nutmeg.motion.keyframes import motion_path, shipped_get_ups, shipped_motion
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills
 from nutmeg.motion.walk.files import read_walk
@@ -27,12 +32,17 @@ from nutmeg.sim.worlds import Worlds
 
 SEED, TYPES, CYCLE = 20_261_117, ("type0", "type1", "type2", "type3", "type4"), 0.02
 KICKS = ("kick", "pass", "shot")
-WATCHED = 50  # cycles after the hit in which falls count
+DIVE_TIMES, STANCE_CYCLES = (0.4, 0.5, 0.6, 0.7, 0.9), 15
+BOOSTERS, ROLL_CYCLES = ("t1", "k1"), 400  # their balls are watched until they rest, and the robots as long [cycles]
 
 
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def _placement(kind: str) -> Placement:
+    return Placement(robot="nao-spark", name="nao", type=kind)
 
 
 def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int, float]]:
@@ -42,7 +52,7 @@ def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int,
         SceneSettings(
             field="floor",
             ball="none",
-            robots=(Placement(robot="nao-spark", name="nao", type=kind),),
+            robots=(_placement(kind),),
             visuals=False,
         )
     )
@@ -81,10 +91,48 @@ def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int,
 def kicks(kind: str, trials: int) -> dict[str, str]:
     """What each kick did, in words, by its name."""
     kicking = KickTrials("nao-spark", kind, population=1, starts=trials, seed=SEED)
-    kicking.watch(WATCHED, 1.0)
-    found = {name: str(kicking.run([shipped_motion("nao-spark", name, kind)], SEED)) for name in KICKS}
-    kicking.task.close()
+    return {name: str(kicking.run([shipped_motion("nao-spark", name, kind)], SEED)) for name in KICKS}
+
+
+def dives(kind: str, trials: int) -> Floats:
+    """How far to the left a dive has stopped rolling balls after each of `DIVE_TIMES`, (times, trials) [m].
+
+    That is the outermost point of the robot among the parts that reach down to the height of a ball.
+    """
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(_placement(kind),), visuals=False))
+    worlds, rng, table = Worlds(scene, trials), np.random.default_rng([SEED, 1, int(kind[-1])]), scene.robot("nao")
+    motors, model = table.angles[table.motor_joints], scene.model
+    geoms = np.flatnonzero(model.geom_bodyid != 0)
+    goals, data, height = JointTargets(worlds, "nao"), mujoco.MjData(model), 2 * load_ball("sim3d").radius
+    stance = worlds.qpos[:, motors] + rng.normal(0.0, 0.01, (trials, len(motors)))
+    for _ in range(STANCE_CYCLES):
+        goals.follow(stance)
+        worlds.step()
+    began = worlds.qpos[:, table.root + 1].copy()
+    motion, mirror = shipped_motion("nao-spark", "dive", kind), Mirror.of(scene, table)
+    paths = np.stack([motion_path(motion, table, mirror, start) for start in worlds.qpos[:, motors]])
+    found = np.zeros((len(DIVE_TIMES), trials))
+    for cycle in range(1, round(DIVE_TIMES[-1] / CYCLE) + 1):
+        goals.follow(paths[:, min(cycle, paths.shape[1]) - 1])
+        worlds.step()
+        for place in np.flatnonzero(np.isclose(DIVE_TIMES, cycle * CYCLE)):
+            for row in range(trials):
+                data.qpos[:] = worlds.qpos[row]
+                mujoco.mj_kinematics(model, data)
+                # Boxes around the geoms, turned as these are.
+                middle, half = model.geom_aabb[geoms, :3], model.geom_aabb[geoms, 3:]
+                turns = data.geom_xmat[geoms].reshape(-1, 3, 3)
+                centres = data.geom_xpos[geoms] + np.einsum("gij,gj->gi", turns, middle)
+                sizes = np.einsum("gij,gj->gi", np.abs(turns), half)
+                low = centres[:, 2] - sizes[:, 2] < height
+                found[place, row] = (centres[low, 1] + sizes[low, 1]).max(initial=began[row]) - began[row]
     return found
+
+
+def booster_kick(robot: str, trials: int) -> str:
+    """What the kick of a T1 or K1 did, in words."""
+    kicking = KickTrials(robot, population=1, starts=trials, seed=SEED, goals=KickGoals(watched=ROLL_CYCLES))
+    return str(kicking.run([shipped_motion(robot, "kick")], SEED))
 
 
 def main() -> None:
@@ -103,6 +151,10 @@ def main() -> None:
     for kind in arguments.types:
         for name, said in kicks(kind, arguments.trials).items():
             _say(f"- {kind}, {name}: {said}")
+        reach = [f"{metres:.2f} m" for metres in dives(kind, arguments.trials).mean(axis=1)]
+        _say(f"- {kind}, dive: {', '.join(reach)} after {DIVE_TIMES} s")
+    for robot in BOOSTERS:
+        _say(f"- {robot}, kick: {booster_kick(robot, arguments.trials)}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,15 @@
 
     python scripts/measure_policy.py policy --trials 100
     python scripts/measure_policy.py policy-t1 --trials 100 --rewards
+    python scripts/measure_policy.py policy-nao-v6 --actuation motoflex --bodies
 
 Prints a table in Markdown: for each direction the mean speed over ten seconds from standing, with twice its standard
 error, the mean absolute change of heading, and falls, at the highest velocities that the walk file names. Starts are
-disturbed as in `nutmeg walk measure`. The true heading is not told to the robot. With --rewards it also prints what a
-second of the training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions that
-are zero.
+disturbed as in `nutmeg walk measure`. The true heading is not told to the robot. With --bodies every start has a body
+of its own: masses, centre of mass, friction and damping are drawn as in training (`Variation`), with other seeds.
+Speeds may be given (--fastest, --back), to find out what the walk file should name. With --rewards it also prints what
+a second of the training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions
+that are zero.
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import ROBOT_NAME, FallJudge, start_walkers, yaw_of
+from nutmeg.learning.policies.task import Variation
 from nutmeg.learning.policies.walk_task import WalkLearning, WalkTask, usual_walk, walk_scene
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
@@ -53,8 +58,10 @@ class Walked(NamedTuple):
     fell: Bools
 
 
-def walked(scene: Scene, walk: WalkParameters, direction: str, trials: int, threads: int) -> Walked:
-    """Ten seconds from standing at the highest velocity in a direction."""
+def walked(
+    scene: Scene, walk: WalkParameters, direction: str, trials: int, threads: int, *, bodies: bool = False
+) -> Walked:
+    """Ten seconds from standing at the highest velocity in a direction; with `bodies` each in a body of its own."""
     policy = walk.policy
     assert policy is not None
     ahead, aside, turn = policy.fastest
@@ -64,6 +71,9 @@ def walked(scene: Scene, walk: WalkParameters, direction: str, trials: int, thre
     generators = [np.random.default_rng([SEED, DIRECTIONS.index(direction), n]) for n in range(trials)]
     worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
     robot, judge = worlds.robots[0], FallJudge(worlds)
+    if bodies:
+        rng, variation = np.random.default_rng([SEED, 77]), Variation()
+        use_models(worlds.batch, [variation.draw(scene.model, robot.table, rng) for _ in range(trials)])
     before = began = yaw_of(robot.pose)
     heading = began + math.atan2(wish[1], wish[0])
     if direction != "turn":
@@ -115,19 +125,28 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--actuation", default="ideal")
     parser.add_argument("--directions", nargs="+", default=DIRECTIONS, choices=DIRECTIONS)
+    parser.add_argument("--types", nargs="+", help="only these types of the robot")
+    parser.add_argument("--fastest", nargs=3, type=float, help="instead of the walk file's [m/s, m/s, rad/s]")
+    parser.add_argument("--back", type=float, help="instead of the walk file's [m/s]")
+    parser.add_argument("--bodies", action="store_true")
     parser.add_argument("--rewards", action="store_true")
     arguments = parser.parse_args()
     walk = read_walk(arguments.walk)
     if (policy := walk.policy) is None:
         parser.error(f"the walk {arguments.walk!r} is no policy")
+    fastest, back = tuple(arguments.fastest or policy.fastest), arguments.back or policy.back
+    policy = dataclasses.replace(policy, fastest=fastest, back=back)
+    walk = dataclasses.replace(walk, policy=policy)
     _say("| type | " + " | ".join(arguments.directions) + " |")
     _say("|---" * (1 + len(arguments.directions)) + "|")
-    for kind in policy.weights:
+    for kind in arguments.types or policy.weights:
         type_ = "" if kind == "plain" else kind
         placement = Placement(robot=walk.robot, name=ROBOT_NAME, type=type_, actuation=arguments.actuation)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
         row = [
-            cells(walked(scene, walk, direction, arguments.trials, arguments.threads), direction)
+            cells(
+                walked(scene, walk, direction, arguments.trials, arguments.threads, bodies=arguments.bodies), direction
+            )
             for direction in arguments.directions
         ]
         _say(f"| {kind} | " + " | ".join(row) + " |")

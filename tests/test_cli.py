@@ -22,6 +22,8 @@ from nutmeg.view.terminal import Terminal
 
 from .conftest import RunJson, last_json
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
 
 def nutmeg_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nutmeg", *arguments]
@@ -97,6 +99,11 @@ def test_a_process_answers_and_exits_with_the_code(tmp_path: Path) -> None:
             1,
             "absent.toml: there is no such file",
         ),
+        (["replay", "."], 1, "is a folder, but no recording: it has no manifest.toml."),
+        (["learn", "--robot", "nao-v66"], 2, "unknown robot 'nao-v66'"),
+        (["identify", str(EXAMPLES / "btr_ant/btr.toml")], 2, "another command: nutmeg btr "),
+        (["btr", str(EXAMPLES / "tournament/walks.toml")], 2, "another command: nutmeg tournament "),
+        (["tournament", str(EXAMPLES / "servo_xl330/identify.toml")], 2, "another command: nutmeg identify "),
         (["bench", "--only", "ants"], 2, "unknown benchmark 'ants'"),
         (["robots", "nao-v6", "--picture", "x.txt"], 1, "x.txt: the name of this file must end in .png"),
         (["robots", "nao-v6", "--picture", "absent/x.png"], 1, "its folder does not exist"),
@@ -225,6 +232,19 @@ def test_an_exported_file_is_a_model(tmp_path: Path, run_json: RunJson) -> None:
     assert model.key("start").id == 0
 
 
+def test_the_program_of_the_tutorial_runs_on_the_export_of_the_tutorial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (EXAMPLES.parent / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    command = next(line for line in page.splitlines() if line.startswith("nutmeg export ant"))
+    program = next(block for block in page.split("```python\n") if "mj_step" in block).split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()[1:]) == 0
+    capsys.readouterr()
+    exec(program, {})
+    assert float(capsys.readouterr().out.strip(" []\n")) == pytest.approx(0.999, abs=0.001)
+
+
 def test_an_identified_body_is_exported_and_refused_for_another_robot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -282,7 +302,7 @@ def test_the_zoo_runs_and_is_recorded(tmp_path: Path, run_json: RunJson) -> None
     assert recording.finished
     assert recording.times[-1] == pytest.approx(0.32)
     assert recording.events[0]["kind"] == "kick"
-    assert {"ant.angles", "waver.pose", "ball.pose"} <= set(recording.channels)
+    assert {"ant.angles", "waver.pose", "ball.pose", "tall.angles", "small.angles"} <= set(recording.channels)
 
 
 @pytest.mark.slow

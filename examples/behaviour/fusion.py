@@ -105,7 +105,7 @@ def with_ball(belief: Belief, ball: FusedBall) -> Belief:
         velocity=belief.ball.velocity,
         spread=math.sqrt(ball.variance),
         seen_ago=0.0 if ball.variance < 0.5 else math.inf,
-        told_ago=math.inf,
+        heard_ago=math.inf,
     )
     return Belief(
         time=belief.time,

@@ -38,6 +38,15 @@ def test_work_goes_where_it_was_asked_for_and_does_not_wait_for_pythons_lock(
     assert said == words
 
 
+def test_a_device_has_all_candidates_at_once_and_no_other_workers() -> None:
+    evaluator, said = chosen_evaluator(threads=0, cluster="", warn=print, locked=True, device="gpu")
+    assert type(evaluator) is InThisThread
+    assert said == "a CUDA device"
+    for threads, cluster in ((3, ""), (0, ADDRESS)):
+        with pytest.raises(UsageError, match="--threads and --cluster"):
+            chosen_evaluator(threads=threads, cluster=cluster, warn=print, device="gpu")
+
+
 def test_fewer_than_no_threads_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learn", "--threads", "-1"]) == 2
     assert "--threads is -1; allowed is 0 or more" in capsys.readouterr().err

@@ -57,6 +57,19 @@ def test_a_match_interrupted_before_its_recording_begins_leaves_no_empty_folder(
     assert list(Path("runs").iterdir()) == []
 
 
+def test_a_match_interrupted_before_its_first_row_leaves_no_empty_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_json: RunJson
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as first_cycle:  # the recording is open, and the functions of a cycle are compiled
+        first_cycle.setattr("nutmeg.match.loop.GameLoop.cycle", interrupt)
+        assert main(["play", "--no-view", "--world", "behavioural", "--players", "1"]) == 130
+    assert list(Path("runs").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -93,12 +93,21 @@ def test_a_robot_that_turns_faces_its_target_and_one_that_holds_walks_there_as_i
     """Facing the target to the left, a robot is soon as fast as forward; the steps aside are the slower ones."""
     narrow = dataclasses.replace(INITIAL, walk=dataclasses.replace(INITIAL.walk, max_step_y=0.002))
     one = trajectory(go(0.0, 20.0, 5.0))
-    turned, held = (
-        run_bouts("nao-spark", bouts(dataclasses.replace(narrow, facing=facing), one), noise=NONE)
-        for facing in ("turn", "hold")
+    turned, held, turned_first = (
+        run_bouts("nao-spark", bouts(dataclasses.replace(narrow, facing=facing), one), noise=NONE).gained[0, 0]
+        for facing in ("turn", "hold", "turn-first")
     )
-    assert held.gained[0, 0] < 0.15
-    assert turned.gained[0, 0] > held.gained[0, 0] + 0.15
+    assert held < 0.15
+    assert turned > held + 0.15
+    assert held < turned_first < turned
+
+
+def test_a_robot_that_turns_first_stays_where_it_is_until_its_target_is_ahead() -> None:
+    """A quarter turn takes `initial` about three seconds."""
+    turn_first = dataclasses.replace(INITIAL, facing="turn-first")
+    gained = run_bouts("nao-spark", bouts(turn_first, trajectory(go(0.0, 20.0, 2.0), go(0.0, 20.0, 5.0))), noise=NONE)
+    assert abs(gained.gained[0, 0]) < 0.04
+    assert gained.gained[0, 1] > 0.3
 
 
 def test_sets_change_within_a_bout_and_the_robot_stays_on_its_feet() -> None:

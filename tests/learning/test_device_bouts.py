@@ -26,7 +26,7 @@ installed = pytest.mark.skipif(MISSING, reason="mujoco_warp is not installed (pi
 
 
 def bouts(walk: str = "initial") -> list[Bout]:
-    ways: dict[Facing, tuple[float, float]] = {"turn": (1.0, 0.5), "hold": (0.0, -20.0)}
+    ways: dict[Facing, tuple[float, float]] = {"turn": (1.0, 0.5), "hold": (0.0, -20.0), "turn-first": (0.0, 20.0)}
     return [
         Bout(
             dataclasses.replace(read_walk(walk), facing=facing),

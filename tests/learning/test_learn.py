@@ -48,7 +48,7 @@ def test_a_resumed_run_ends_with_the_same_numbers_and_weights(tmp_path: Path) ->
     whole = learned(settings(tmp_path), tmp_path / "whole")
     learned(settings(tmp_path, generations=1), tmp_path / "parts")
     path = tmp_path / "parts" / "parts.jsonl"
-    path.write_text(path.read_text() + "[[0.0, 0.0, 0.0, 0.0]]\n[[1.0,")  # an interrupted generation, half a line
+    path.write_text(path.read_text() + '{"centre": [[1.0,')  # an interrupted generation: half a line
     parted = learned(settings(tmp_path), tmp_path / "parts")
     np.testing.assert_array_equal(parted.search.mean, whole.search.mean)
     assert parted.generations == whole.generations
@@ -56,7 +56,7 @@ def test_a_resumed_run_ends_with_the_same_numbers_and_weights(tmp_path: Path) ->
     assert path.read_bytes() == (tmp_path / "whole" / "parts.jsonl").read_bytes()
     weights = [g.weights for g in whole.generations]
     assert weights[0] == pytest.approx([1 / 3] * 3)
-    rows = [np.array(json.loads(line)) for line in path.read_text().splitlines()]
+    rows = [np.array(json.loads(line)["parts"]) for line in path.read_text().splitlines()]
     values = -whole.search.history[0].values
     np.testing.assert_allclose(weights[1], next_weights(rows[0][:, :3], values, "dynamic"))
     np.testing.assert_allclose(rows[1] @ [*weights[1], 0.4 / 1.3 + 0.1 / 3 / 1.3], -whole.search.history[1].values)
@@ -87,6 +87,22 @@ def read_text_walk(folder: Path, walk: WalkParameters) -> WalkParameters:
     """A walk written to a file and read again."""
     (folder / "params.toml").write_text(walk_text(walk))
     return read_walk(str(folder))
+
+
+@pytest.mark.slow
+def test_the_rewards_alone_are_enough_to_go_on_and_those_of_another_search_are_refused(tmp_path: Path) -> None:
+    whole = learned(settings(tmp_path), tmp_path / "whole")
+    for name, seed in (("same", 1), ("other", 2)):
+        (tmp_path / name).mkdir()
+        lines = (tmp_path / "whole" / "parts.jsonl").read_text().splitlines(keepends=True)
+        (tmp_path / name / "parts.jsonl").write_text("".join(lines[:2]))
+        if name == "other":
+            with pytest.raises(FileError, match="generation 0 has other candidates"):
+                learned(settings(tmp_path, seed=seed), tmp_path / name)
+    went_on = learned(settings(tmp_path), tmp_path / "same")
+    np.testing.assert_array_equal(went_on.search.mean, whole.search.mean)
+    for name in ("parts.jsonl", "search.jsonl"):
+        assert (tmp_path / "same" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_parts_that_do_not_belong_to_the_search_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nutmeg.learning.motions import NEAREST, GetUpTrials, KickTrials, MotionSearch
+from nutmeg.learning.motions import NEAREST, GetUpTrials, KickGoals, KickTrials, MotionSearch
 from nutmeg.motion.keyframes import shipped_get_up, shipped_motion
 
 ROBOT = "nao-spark"
@@ -15,9 +15,7 @@ ROBOT = "nao-spark"
 
 @pytest.fixture(scope="module")
 def kicking() -> KickTrials:
-    trials = KickTrials(ROBOT, "type0", population=4, starts=8, seed=4)
-    trials.watch(50, 1.0)
-    return trials
+    return KickTrials(ROBOT, "type0", population=4, starts=8, seed=4)
 
 
 def test_candidates_are_tried_from_the_same_starts_whatever_else_is_tried(kicking: KickTrials) -> None:
@@ -40,9 +38,9 @@ def test_a_kick_that_is_too_late_costs_more(kicking: KickTrials) -> None:
     motion = shipped_motion(ROBOT, "kick", "type0")
     (plain,) = kicking.costs([motion], seed=1)
     hit = kicking.run([motion], seed=1).seconds.max()
-    kicking.within = hit - 0.2
+    kicking.goals = KickGoals(within=float(hit) - 0.2)
     (late,) = kicking.costs([motion], seed=1)
-    kicking.within = 1.3
+    kicking.goals = KickGoals()
     assert late > plain + 2.0
 
 
@@ -50,7 +48,7 @@ def test_the_space_has_all_numbers_of_the_file_and_keeps_the_ball_out_of_the_fee
     motion = dataclasses.replace(shipped_motion(ROBOT, "kick", "type0"), ahead={"llj3": 80.0})
     space = kicking.space(motion.with_numbers({"ball.ahead": 0.1}))
     assert {"frame1.seconds", "frame3.llj3", "ball.ahead", "ball.left", "ahead.llj3"} <= set(space.names)
-    assert space.dimensions["ball.ahead"].low == NEAREST
+    assert space.dimensions["ball.ahead"].low == NEAREST[ROBOT]
 
 
 def test_a_generation_moves_the_search_and_begins_at_the_motion(kicking: KickTrials) -> None:
@@ -72,3 +70,10 @@ def test_get_ups_are_searched_with_their_network() -> None:
     (alone,) = trials.run([motion], seed=1).stood
     assert corrected.mean() > 0.9
     assert alone.mean() < corrected.mean()
+
+
+def test_a_t1_kicks_and_stands_afterwards() -> None:
+    trials = KickTrials("t1", population=1, starts=8, seed=4, goals=KickGoals(off=0.01))
+    tries = trials.run([shipped_motion("t1", "kick")], seed=1)
+    assert tries.ahead.mean() > 8.0
+    assert tries.stood.mean() >= 0.75

@@ -88,7 +88,8 @@ def test_structures_reach_the_team_mates_that_hear_the_speaker_as_copies_of_thei
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [({"a": object()}, "plain"), ({"a": math.nan}, "plain"), ({"a": "x" * 2000}, "at most 1024")]
+    ("content", "why"),
+    [({"a": object()}, "not JSON serializable"), ({"a": math.nan}, "nan"), ({"a": "x" * 2000}, "at most 1024")],
 )
 def test_what_cannot_be_told_is_refused(content: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):

@@ -229,8 +229,8 @@ def test_a_small_team_may_have_any_numbers_as_on_the_leagues_server() -> None:
     ("action", "why"),
     [
         (Action(say="(syn)"), "cannot be said"),
-        (Action(beam=(np.inf, 0.0, 0.0)), "three finite numbers are needed"),
-        (Action(beam=(0.0, 0.0, np.nan)), "three finite numbers are needed"),
+        (Action(beam=(np.inf, 0.0, 0.0)), "x, y and heading must be finite numbers"),
+        (Action(beam=(0.0, 0.0, np.nan)), "x, y and heading must be finite numbers"),
         (Action(speeds=np.zeros(7)), "7 joint speeds were given"),
     ],
 )

@@ -99,5 +99,5 @@ def test_who_leaves_is_asked_no_more() -> None:
 
 def test_a_match_without_end_is_refused() -> None:
     driver = GameLoop(Game(RULES, seed=1, seats=1), {(REDS, 1): Statue()})
-    with pytest.raises(UsageError, match="nobody kicks off"):
+    with pytest.raises(UsageError, match="it has no kick-off"):
         driver.run()

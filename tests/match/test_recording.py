@@ -11,7 +11,7 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.game import Game
-from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.players.request import Look, Request, Stand
 from nutmeg.match.rules.book import load_rules
 from nutmeg.recording import Recording
@@ -20,7 +20,7 @@ RULES = load_rules("sim3d").with_match(players=2, automatic_kick_off=True, wait_
 
 
 def others(places: dict[int, tuple[float, float]], age: float = 0.0) -> Others:
-    found, ages = np.full((11, 2), np.nan), np.full(11, NEVER)
+    found, ages = np.full((11, 2), np.nan), np.full(11, np.inf)
     for number, place in places.items():
         found[number - 1], ages[number - 1] = place, age
     return Others(places=found, ages=ages, fallen=np.zeros(11, bool))
@@ -30,7 +30,7 @@ def mind(
     x: float, y: float, heading: float, *, intent: str = "stand", opponents: Others | None = None
 ) -> SimpleNamespace:
     ball = BallBelief(
-        place=np.array([x + 1.0, y]), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.3, told_ago=NEVER
+        place=np.array([x + 1.0, y]), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.3, heard_ago=np.inf
     )
     belief = Belief(
         time=0.0,

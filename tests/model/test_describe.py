@@ -88,6 +88,13 @@ def test_bodies_that_overlap_are_described_as_passing_each_other(tmp_path: Path)
     assert "ignore_contacts" not in describe(load_robot(model_file(tmp_path)), tmp_path)
 
 
+def test_a_urdf_file_without_limbs_that_reach_the_ground_is_described_as_bolted_down(tmp_path: Path) -> None:
+    arm = Path(__file__).parents[2] / "examples" / "arm" / "arm.urdf"
+    assert placed(arm).robots[0].root >= 0, "the file itself cannot say that it is bolted down"
+    assert main(["robots", "--describe", str(arm), "-o", str(tmp_path / "arm.toml")]) == 0
+    assert placed(tmp_path / "arm.toml").robots[0].root == -1
+
+
 def test_a_root_that_is_held_touches_the_limbs_on_it_no_more_than_a_free_one(tmp_path: Path) -> None:
     robot = Placement(robot=str(model_file(tmp_path)), name="r", held=True, height=1.0)
     scene = assemble(SceneSettings(field="none", ball="none", robots=(robot,)))

@@ -25,7 +25,7 @@ ACTUATIONS += [
 
 def alone(robot: str, actuation: str = "ideal", field: str = "none") -> Scene:
     placement = Placement(robot=robot, name="robot", actuation=actuation, heading=0.4 * (field != "none"))
-    physics = native_profile(load_robot(robot).physics)
+    physics = native_profile(load_robot(robot).physics) if actuation == "ideal" else ""
     return assemble(SceneSettings(field=field, ball="none", robots=(placement,), physics=physics))
 
 

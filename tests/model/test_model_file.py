@@ -120,3 +120,23 @@ def test_a_mesh_file_is_found_though_its_name_is_in_another_case(tmp_path: Path)
     (tmp_path / "robot.urdf").write_text(model.replace("part.stl", "other.stl"))
     with pytest.raises(FileError, match=r"other\.stl' is nowhere in or below"):
         parse_model(tmp_path / "robot.urdf")
+
+
+LEG = """<mujoco><worldbody><body name="leg" pos="0 0 1"><joint name="hip" axis="0 1 0" range="-60 60"/>
+    <geom type="box" size="0.1 0.1 0.1" mass="1"/></body></worldbody>
+    <actuator><position name="hip" joint="hip" kp="50"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('joint="hip"', 'joint="hipp"', "unknown transmission target 'hipp'"),
+        ('range="-60 60"', 'range="60 -60"', "range of joint 'hip' begins at 60 and ends at -60"),
+    ],
+)
+def test_mistakes_that_mujoco_would_overlook_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "leg.xml").write_text(LEG)
+    assert load_robot(tmp_path / "leg.xml").base == "fixed"
+    (tmp_path / "leg.xml").write_text(LEG.replace(old, new))
+    with pytest.raises(FileError, match=message):
+        load_robot(tmp_path / "leg.xml")

@@ -1,4 +1,4 @@
-"""The ant, the two AIBOs and the league's Nao: their numbers, and that they stand and walk."""
+"""The ant, the two AIBOs, the OP3 and the league's Nao: their numbers, and that they stand and walk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 SPARK_TYPES = ["", "type0", "type1", "type2", "type3", "type4"]
-ALL = [("ant", ""), ("ers7", ""), ("ers210", ""), *[("nao-spark", kind) for kind in SPARK_TYPES]]
+ALL = [("ant", ""), ("ers7", ""), ("ers210", ""), ("robotis-op3", ""), *[("nao-spark", kind) for kind in SPARK_TYPES]]
 ANT_SEGMENTS = ("L1_femur", "L1_tibia", "R3_femur", "R3_tibia")
 
 
@@ -76,6 +76,7 @@ def test_every_pose_is_within_the_limits_of_its_joints(name: str, kind: str) -> 
         ("ant", "", 1.65, 18),
         ("ers7", "", 1.65, 20),
         ("ers210", "", 1.40, 20),
+        ("robotis-op3", "", 3.1475, 20),
         ("nao-spark", "", 4.6071, 22),
         ("nao-spark", "type3", 4.6071, 22),
         ("nao-spark", "type4", 4.6071, 24),
@@ -94,10 +95,11 @@ def test_mass_and_number_of_motors_are_those_of_the_robot(name: str, kind: str, 
 def test_the_right_side_is_the_mirror_image_of_the_left(name: str, kind: str) -> None:
     model = compiled(name, kind)
     flip = np.array([1.0, -1.0, 1.0])
-    left = [b for b in range(model.nbody) if re.match("L[A-Z0-9]", model.body(b).name)]
+    left = [b for b in range(model.nbody) if re.match("L[A-Z0-9]|l_", model.body(b).name)]
     assert left
     for b in left:
-        here, there = model.body(b), model.body("R" + model.body(b).name[1:])
+        name = model.body(b).name
+        here, there = model.body(b), model.body(("R" if name[0] == "L" else "r") + name[1:])
         assert there.mass[0] == pytest.approx(here.mass[0])
         assert there.pos == pytest.approx(here.pos * flip, abs=1e-9)
         assert there.ipos == pytest.approx(here.ipos * flip, abs=1e-9)

@@ -24,7 +24,7 @@ def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None
     for _ in range(60):
         simulated.sample(0.0)
         senses = simulated.senses._imu
-        body.feel(worlds.qpos[0, addresses], senses.gyro[0], senses.felt[0])
+        body.observe(worlds.qpos[0, addresses], senses.gyro[0], senses.acceleration[0])
         told.sample(0.0)
         np.testing.assert_allclose(body.command, np.clip(view.command, -body.top_speeds, body.top_speeds), atol=1e-9)
         worlds.step(1)
@@ -33,10 +33,10 @@ def test_told_its_own_senses_a_body_commands_what_a_simulated_one_does() -> None
 def test_angles_are_carried_forward_by_what_is_on_its_way() -> None:
     body = OnboardRobot("nao-spark", delay=1)
     angles, still = body.angles, np.zeros(3)
-    body.feel(angles, still, np.array([0.0, 0.0, 9.81]))
+    body.observe(angles, still, np.array([0.0, 0.0, 9.81]))
     np.testing.assert_allclose(body.angles, angles)
     body.command = np.full((1, len(body.motors)), 0.5)
-    body.feel(angles, still, np.array([0.0, 0.0, 9.81]))
+    body.observe(angles, still, np.array([0.0, 0.0, 9.81]))
     np.testing.assert_allclose(body.angles, angles + 0.01)
     body.command = np.full((1, len(body.motors)), 100.0)
     assert (body.command == body.top_speeds).all()
@@ -46,11 +46,11 @@ def test_a_body_that_is_felt_to_lie_gets_up() -> None:
     body = OnboardRobot("nao-spark")
     skills = Skills(body, body.name, Walker(body, body.name, [PendulumWalkSettings()]), shipped_get_ups("nao-spark"))
     lying = np.array([-9.81, 0.0, 0.0])
-    body.feel(body.angles, np.zeros(3), lying)
+    body.observe(body.angles, np.zeros(3), lying)
     body.at_rest()
     skills.reset()
     for _ in range(20):
-        body.feel(body.angles, np.zeros(3), lying)
+        body.observe(body.angles, np.zeros(3), lying)
         skills.sample(0.0)
     assert skills.state[0] == Skill.GET_UP
     assert np.abs(body.command).max() > 0.5
@@ -74,7 +74,7 @@ def test_a_lent_robot_follows_what_it_is_told_even_if_it_falls_and_gets_up_when_
     skills.sample(0.0)
     assert skills.state[0] == Skill.LENT
     np.testing.assert_allclose(body.command[0], np.minimum((skills.lent[0] - before) / 0.02, body.top_speeds))
-    body.up[:] = body.felt[:] = [0.0, 1.0, 0.0]
+    body.up[:] = body.acceleration[:] = [0.0, 1.0, 0.0]
     skills.senses.reset()
     skills.falls.reset()
     skills.sample(0.0)

@@ -10,7 +10,9 @@ import pytest
 from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.keyframes import shipped_get_ups
+from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
+from nutmeg.motion.walk.files import read_walk
 from nutmeg.motion.walk.settings import PendulumWalkSettings
 from nutmeg.motion.walk.walker import Walker
 from nutmeg.sim.worlds import Worlds
@@ -107,3 +109,22 @@ def test_a_robot_that_cannot_get_up_from_some_side_is_refused_before_it_falls() 
     del motions["back"]
     with pytest.raises(UsageError, match="lying on its back"):
         Skills(made, "nao", skills.walker, motions)
+
+
+def test_the_policy_of_a_walk_catches_a_robot_that_is_given_back_in_motion() -> None:
+    made, _ = skilled(2)
+    policy = read_walk("policy").policy
+    assert policy is not None
+    skills = Skills(made, "nao", PolicyWalker(made, "nao", policy), shipped_get_ups("nao-spark"))
+    run(made, skills, 0.5)
+    robot = made.robot("nao")
+    skills.lend([0, 1])
+    skills.give_back([0])
+    made.qvel[:, robot.table.root_rate + 1] += 0.35
+    run(made, skills, 0.1)
+    # The first one answers to the push with all its legs, the second one only holds its joints.
+    moved = np.abs(made.qpos[:, robot.table.angles] - made.scene.start[robot.table.angles]).max(axis=1)
+    assert skills.state.tolist() == [Skill.STEADY, Skill.LENT]
+    assert moved[0] > moved[1] + 0.03
+    run(made, skills, 1.0)
+    assert skills.state[0] == Skill.STAND

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.util
 import pickle
 from pathlib import Path
 
@@ -9,7 +11,14 @@ import numpy as np
 import pytest
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.base.errors import (
+    EnvironmentProblem,
+    MissingExtraError,
+    ModelError,
+    NutmegError,
+    UnknownNameError,
+    UsageError,
+)
 from nutmeg.model import Adjustment, Placement, SceneSettings, assemble
 from nutmeg.reality.twin import SCENES_KEPT, Searched, Trial, Twin, TwinSettings
 from nutmeg.reality.twin import _scene as scenes
@@ -17,6 +26,10 @@ from nutmeg.sim import Worlds
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.worlds import StartState
 
+installed = pytest.mark.skipif(
+    importlib.util.find_spec("mujoco_warp") is None,
+    reason="mujoco_warp is not installed (pip install 'nutmeg-sim[gpu]')",
+)
 BENCH = str(Path(__file__).parents[2] / "examples" / "servo_xl330")
 LENGTHS = {
     "femur": Searched(low=0.6, high=1.4, start=1.0, sets=("robot.L1_femur", "robot.R3_femur"), relative=True),
@@ -181,3 +194,58 @@ def test_a_joint_zero_shifts_commands_start_and_angles_as_an_encoder_does(pendul
     assert np.abs(found.angles[1] - found.angles[0]).max() > 0.005, "gravity acts on the joint, not on its encoder"
     with pytest.raises(UnknownNameError, match="swign"):
         Twin(pendulum.settings, {"zero": Searched(low=-0.3, high=0.3, sets=("zero.swign",))})
+
+
+def test_candidates_differ_in_how_their_firmware_rounds_commands() -> None:
+    bench = Path(__file__).parents[2] / "examples" / "servo_xl330"
+    searched = {"step": Searched(low=0.0, high=1.0, start=0.0, sets=("servo.xl330.goal_step",))}
+    settings = TwinSettings(robot=str(bench), actuation=str(bench / "servo.toml"), field="none", timestep=0.004)
+    trials = [Trial(name=str(goal), period=0.02, commands=np.full((60, 1), goal)) for goal in (0.3, 0.5)]
+    lower, upper = (one.angles[:, -1, 0] for one in Twin(settings, searched).simulate([[0.0], [0.5]], trials))
+    assert lower[1] == upper[1] == upper[0], "0.3 is rounded to 0.5"
+    assert lower[0] < 0.8 * upper[0]
+
+
+@installed
+@pytest.mark.slow
+def test_candidates_move_on_a_device_as_on_the_processor() -> None:
+    # In the air: where a foot touches the ground a step sooner in one engine, robots go apart.
+    settings = TwinSettings(robot="ant", held=True, height=0.2)
+    searched = {**LENGTHS, **{name: MASSES[name] for name in ("stiffness", "delay")}}
+    here, there = (Twin(dataclasses.replace(settings, device=name), searched) for name in ("cpu", "warp-cpu"))
+    motors = len(here.table.motors)
+    times = np.arange(40)[:, None] * 0.02
+    commands = 0.3 * np.sin(7 * times + np.arange(motors)) * np.minimum(times / 0.2, 1)
+    trials = [
+        Trial(name="whole", period=0.02, commands=commands),
+        Trial(name="released", period=0.02, commands=commands[:25], powered=np.arange(25) < 15),
+    ]
+    rows = here.space.values(np.random.default_rng(2).random((3, len(searched))))
+    series = ("rates", "torque")
+    for one, other in zip(*(twin.simulate(rows, trials, observe=series) for twin in (here, there)), strict=True):
+        assert not one.diverged.any()
+        assert one.frames.tolist() == other.frames.tolist()
+        assert np.ptp(one.angles[0], axis=0).max() > 0.1
+        assert np.abs(one.angles[1] - one.angles[0]).max() > 0.01, "candidates differ"
+        np.testing.assert_allclose(other.angles, one.angles, atol=1e-4)
+        np.testing.assert_allclose(other.sensors["rates"], one.sensors["rates"], atol=2e-2)
+        np.testing.assert_allclose(other.sensors["torque"], one.sensors["torque"], atol=2e-3)
+
+
+@installed
+def test_a_robot_that_a_device_cannot_simulate_is_refused_when_the_twin_is_made() -> None:
+    with pytest.raises(ModelError, match="native_profile"):
+        Twin(
+            TwinSettings(robot="nao-spark", device="warp-cpu"), {"mass": Searched(low=0.5, high=2.0, sets=("mass.*",))}
+        )
+
+
+def test_a_twin_on_a_gpu_that_is_not_there_says_so() -> None:
+    if importlib.util.find_spec("mujoco_warp") is not None:
+        import warp
+
+        warp.init()
+        if warp.is_cuda_available():
+            pytest.skip("there is a CUDA device")
+    with pytest.raises((MissingExtraError, EnvironmentProblem), match=r"nutmeg-sim\[gpu\]|no CUDA device"):
+        Twin(TwinSettings(robot="ant", device="gpu"), LENGTHS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 
 CHANNELS = (
     Channel(name="nao1.angles", labels=("HeadYaw", "HeadPitch"), unit="rad", resolution=1e-4),
@@ -35,8 +35,10 @@ def record(tmp_path: Path) -> Record:
     """A function that writes a recording of `rows` rows and gives its folder."""
 
     def write(rows: int = 25, *, name: str = "walk.nutmeg", finish: bool = True, **options: Any) -> Path:
-        options = {"kind": "scene", "seed": 7, "rows_per_chunk": 10, "config": {"robot": "nao-v6"}, **options}
-        writer = RecordingWriter.create(tmp_path / name, CHANNELS, **options)
+        described = {"kind": "scene", "seed": 7, "config": {"robot": "nao-v6"}}
+        described |= {key: options.pop(key) for key in described.keys() & options.keys()}
+        manifest = Manifest(channels=CHANNELS, **described)
+        writer = RecordingWriter.create(tmp_path / name, manifest, **{"rows_per_chunk": 10, **options})
         times, values = signal(rows)
         for time, row in zip(times, values, strict=True):
             writer.append(time, row)

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import RecordingError
+from nutmeg.base.errors import FileError, RecordingError
+from nutmeg.cli import main
+from nutmeg.commands.options import check_new
 from nutmeg.recording import Recording, pack
 
 from .conftest import Record, signal
@@ -91,6 +93,21 @@ def test_packing_refuses_what_is_in_its_way(record: Record, tmp_path: Path) -> N
     pack(folder, tmp_path / "there", overwrite=True)
     with pytest.raises(RecordingError, match="packed already"):
         pack(tmp_path / "there", tmp_path / "again")
+
+
+def test_packing_over_a_file_names_the_option_that_allows_it(record: Record, tmp_path: Path) -> None:
+    call = ["pack", str(record(5)), str(tmp_path / "there")]
+    assert main(call) == 0
+    with pytest.raises(FileError, match="add --overwrite"):
+        check_new(tmp_path / "there", overwrite=False)
+    assert main(call) == 1
+    assert main([*call, "--overwrite"]) == 0
+
+
+def test_a_folder_of_recordings_names_them(record: Record, tmp_path: Path) -> None:
+    folder = record(5)
+    with pytest.raises(RecordingError, match=f"Did you mean {folder}"):
+        Recording.open(folder.parent)
 
 
 def test_a_zip_with_compression_says_to_unzip_it(record: Record, tmp_path: Path) -> None:

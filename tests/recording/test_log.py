@@ -15,6 +15,7 @@ from nutmeg.base import settings
 from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.cli import main
 from nutmeg.recording import CsvChannel, CsvMap, CsvTime, Log, Recording, import_csv, open_log
+from nutmeg.recording.log import plain_map
 
 MAP = CsvMap(
     time=CsvTime(column="t"),
@@ -211,3 +212,9 @@ def test_a_log_whose_columns_are_named_as_in_a_recording_needs_no_map(
     source.write_text("t,position\n0,1\n")
     assert main(["import", str(source), "-o", str(tmp_path / "other.nutmeg")]) == 1
     assert "has no column 'time' [s]. Known columns: t, position. A column map" in capsys.readouterr().err
+
+
+def test_a_column_that_is_there_twice_is_refused_by_its_name(tmp_path: Path) -> None:
+    twice = log(tmp_path, "time,arm.goal,arm.goal,note,note\n0,1,2,3,4\n")
+    with pytest.raises(FileError, match=r"has the column 'arm\.goal' twice"):
+        plain_map(twice)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import RecordingError, UnknownNameError
-from nutmeg.recording import Channel, Recording, RecordingWriter, reader
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter, reader
 
 from .conftest import CHANNELS, Record, signal
 
@@ -16,9 +16,10 @@ SLOW_WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from nutmeg.recording import Channel, RecordingWriter
-channels = [Channel(name="a", labels=("x", "y"), resolution=1e-3), Channel(name="b", labels=("z",))]
-with RecordingWriter.create(Path(sys.argv[1]), channels, kind="scene", seed=1, rows_per_chunk=37) as writer:
+from nutmeg.recording import Channel, Manifest, RecordingWriter
+channels = (Channel(name="a", labels=("x", "y"), resolution=1e-3), Channel(name="b", labels=("z",)))
+manifest = Manifest(kind="scene", seed=1, channels=channels)
+with RecordingWriter.create(Path(sys.argv[1]), manifest, rows_per_chunk=37) as writer:
     print("ready", flush=True)
     for row in range(1, 3001):
         writer.append(float(row), np.full(3, row / 8))
@@ -60,7 +61,9 @@ def test_a_small_cache_gives_the_same_rows(record: Record, monkeypatch: pytest.M
 
 def test_a_growing_recording_is_followed_across_chunks(tmp_path: Path) -> None:
     times, values = signal(45)
-    writer = RecordingWriter.create(tmp_path / "a.nutmeg", CHANNELS, kind="scene", seed=1, rows_per_chunk=10)
+    writer = RecordingWriter.create(
+        tmp_path / "a.nutmeg", Manifest(kind="scene", seed=1, channels=CHANNELS), rows_per_chunk=10
+    )
     recording = Recording.open(tmp_path / "a.nutmeg")
     assert len(recording) == 0
     assert not recording.refresh()
@@ -212,7 +215,9 @@ def test_the_hash_leaves_out_what_the_wall_clock_measured(tmp_path: Path) -> Non
     late = Channel(name="schedule.lola", labels=("late", "took"), wall_clock=True)
     hashes = []
     for name, channels in (("a", [angle, late]), ("b", [angle, late]), ("c", [late, angle]), ("d", [angle])):
-        with RecordingWriter.create(tmp_path / f"{name}.nutmeg", channels, kind="scene", seed=7) as writer:
+        with RecordingWriter.create(
+            tmp_path / f"{name}.nutmeg", Manifest(kind="scene", seed=7, channels=tuple(channels))
+        ) as writer:
             for row in range(5):
                 values = {"angle": [row * 0.1], "schedule.lola": [ord(name), row + ord(name)]}
                 writer.append(0.02 * row, np.array([v for channel in channels for v in values[channel.name]]))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from nutmeg.base.errors import RecordingError
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 
 from .conftest import CHANNELS, Record
 from .conftest import signal as wave
@@ -24,9 +24,10 @@ KILLED = """
 import sys
 from pathlib import Path
 import numpy as np
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 channel = Channel(name="a", labels=tuple(f"x{i}" for i in range(50)))
-writer = RecordingWriter.create(Path(sys.argv[1]), [channel], kind="scene", seed=1, rows_per_chunk=100)
+manifest = Manifest(kind="scene", seed=1, channels=(channel,))
+writer = RecordingWriter.create(Path(sys.argv[1]), manifest, rows_per_chunk=100)
 row = 0
 while True:
     writer.append(float(row), np.full(50, float(row)))
@@ -42,10 +43,11 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from nutmeg.base.errors import RecordingError
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 channel = Channel(name="a", labels=tuple(f"x{i}" for i in range(50)))
-writer = RecordingWriter.create(Path(sys.argv[1]), [channel], kind="scene", seed=1, rows_per_chunk=int(sys.argv[2]))
+manifest = Manifest(kind="scene", seed=1, channels=(channel,))
+writer = RecordingWriter.create(Path(sys.argv[1]), manifest, rows_per_chunk=int(sys.argv[2]))
 rng = np.random.default_rng(0)
 for row in range(100):
     try:
@@ -72,7 +74,9 @@ def test_exact_channels_come_back_bit_by_bit(values: np.ndarray, chunk: int, cut
     channels = [Channel(name="b", labels=("x",)), Channel(name="a", labels=("x", "y"))]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "walk.nutmeg"
-        with RecordingWriter.create(path, channels, kind="scene", seed=1, rows_per_chunk=chunk) as writer:
+        with RecordingWriter.create(
+            path, Manifest(kind="scene", seed=1, channels=tuple(channels)), rows_per_chunk=chunk
+        ) as writer:
             writer.append_many(times[:cut], values[:cut])
             for time, row in zip(times[cut:], values[cut:], strict=True):
                 writer.append(time, row)
@@ -170,7 +174,7 @@ def test_a_crash_between_sealing_and_removing_the_tail_doubles_nothing(record: R
 
 
 def test_times_must_increase_and_a_refused_row_changes_nothing(record: Record, tmp_path: Path) -> None:
-    writer = RecordingWriter.create(tmp_path / "a.nutmeg", CHANNELS, kind="scene", seed=1)
+    writer = RecordingWriter.create(tmp_path / "a.nutmeg", Manifest(kind="scene", seed=1, channels=CHANNELS))
     writer.append(1.0, np.zeros(5))
     for time in (1.0, 0.5, np.nan, np.inf):
         with pytest.raises(RecordingError, match=r"cannot follow t=1\.0 s"):
@@ -192,7 +196,7 @@ def test_times_must_increase_and_a_refused_row_changes_nothing(record: Record, t
 
 def test_an_exception_keeps_the_rows_but_does_not_finish(tmp_path: Path) -> None:
     def fall() -> None:
-        with RecordingWriter.create(tmp_path / "a.nutmeg", CHANNELS, kind="scene", seed=1) as writer:
+        with RecordingWriter.create(tmp_path / "a.nutmeg", Manifest(kind="scene", seed=1, channels=CHANNELS)) as writer:
             writer.append(1.0, np.zeros(5))
             raise ZeroDivisionError
 
@@ -221,7 +225,7 @@ def test_only_a_recording_is_overwritten_and_only_if_asked(record: Record, tmp_p
 
 
 def test_an_event_that_json_cannot_hold_is_refused(tmp_path: Path) -> None:
-    with RecordingWriter.create(tmp_path / "a.nutmeg", CHANNELS, kind="scene", seed=1) as writer:
+    with RecordingWriter.create(tmp_path / "a.nutmeg", Manifest(kind="scene", seed=1, channels=CHANNELS)) as writer:
         refused: list[tuple[float, dict[str, object]]] = [
             (1.0, {"x": np.nan}),
             (1.0, {"x": object()}),

@@ -11,6 +11,7 @@ from scipy.optimize import least_squares
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.search import (
+    Budget,
     Dimension,
     InThisThread,
     LeastSquares,
@@ -62,14 +63,25 @@ def fitted(
     return minimise(function, searcher, evaluator or InThisThread(), budget=budget)  # type: ignore[arg-type]
 
 
-def test_a_straight_problem_is_solved_in_two_rounds() -> None:
+def test_a_straight_problem_is_solved_with_the_slopes_of_one_round() -> None:
     matrix = np.random.default_rng(1).standard_normal((40, 3))
     truth = np.array([0.7, -1.1, 3.0])
     space = Space({name: Dimension(low=-4, high=4) for name in "abc"})
     found = fitted(lambda c, _: (c - truth) @ matrix.T, space=space, budget=20)
     np.testing.assert_allclose(found.best.candidate, truth, atol=1e-3)
-    assert found.evaluations == 18
-    assert found.method == "least squares (Levenberg-Marquardt), 2 rounds from 1 start"
+    assert found.history[2].best.value < 1e-5  # slopes, steps, and steps with the slopes corrected along the first
+    assert [len(one.values) for one in found.history[:3]] == [4, 4, 2]
+
+
+def test_a_bent_valley_is_followed_with_few_slopes() -> None:
+    space = Space({"x": Dimension(low=-2, high=2, start=-1.2), "y": Dimension(low=-1, high=3, start=1.0)})
+
+    def rosenbrock(candidates: Floats, _: object) -> Floats:
+        x, y = candidates.T
+        return np.asarray(np.stack([10 * (y - x * x), 1 - x], axis=1))
+
+    found = fitted(rosenbrock, space=space, budget=100, starts=1)
+    np.testing.assert_allclose(found.best.candidate, [1, 1], atol=1e-2)
 
 
 def test_a_bent_problem_is_solved_with_few_candidates() -> None:
@@ -147,6 +159,23 @@ def test_where_the_ground_is_rough_cma_es_escapes() -> None:
     smooth, rough = (fitted(residuals, space=space, starts=1, escape=n, budget=400) for n in (0, 12))
     assert "escapes by CMA-ES" in rough.method
     assert rough.best.value < 0.5 * smooth.best.value
+
+
+@pytest.mark.parametrize("stop", range(3, 9))
+@pytest.mark.parametrize("loss", ["root", "absolute", "huber"])
+def test_a_search_that_is_interrupted_anywhere_in_a_round_ends_with_the_same_numbers(
+    tmp_path: Path, loss: Loss, stop: int
+) -> None:
+    def search(folder: Path | None, generations: int) -> SearchResult:
+        searcher = LeastSquares(SPACE, LeastSquaresSettings(), np.random.default_rng(3), loss=loss)
+        budget = Budget(evaluations=150, generations=generations)
+        return minimise(with_outliers, searcher, InThisThread(), budget=budget, folder=folder)
+
+    whole = search(None, 100)
+    search(tmp_path, stop)
+    resumed = search(tmp_path, 100)
+    assert [g.values.tolist() for g in resumed.history] == [g.values.tolist() for g in whole.history]
+    assert np.array_equal(resumed.estimate, whole.estimate)
 
 
 @pytest.mark.parametrize("loss", ["root", "squares", "absolute"])

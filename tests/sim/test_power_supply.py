@@ -205,6 +205,21 @@ def test_a_servo_that_sets_a_share_of_its_supply_is_weaker_at_a_lower_voltage() 
         assert half[7] == pytest.approx(full[7] / 2), "the limit of the voltage"
 
 
+def test_a_hot_winding_gives_less_torque_and_brakes_less() -> None:
+    worlds, supply = bench(rubbing(), 0.0, 0.3)
+    cold = worlds.batch.expanded("actuator_gainprm")[0, 0].copy()
+    supply.temperature = np.array([75.0])
+    supply.sample(0.0)
+    hot = worlds.batch.expanded("actuator_gainprm")[0, 0].copy()
+    factor = 1 + 0.0039 * 50
+    assert hot[0] == pytest.approx(cold[0] * factor), "the resistance"
+    assert hot[[4, 6]] == pytest.approx(cold[[4, 6]] / factor), "torque for an error, and braking"
+    assert hot[[1, 7]] == pytest.approx(cold[[1, 7]]), "the motor constant and the limit of the voltage"
+    supply.temperature = np.array([25.0])
+    supply.sample(0.0)
+    assert worlds.batch.expanded("actuator_gainprm")[0, 0] == pytest.approx(cold)
+
+
 def test_goals_are_rounded_to_the_steps_of_the_firmware() -> None:
     worlds, supply = bench(rubbing(goal_step=0.25, p=40.0), 0.0, 0.3)
     for _ in range(round(1.0 / STEP)):

@@ -1,6 +1,7 @@
 """Worlds of `mujoco_warp`, state by state beside MuJoCo's, on Warp's processor device: no GPU is needed.
 
-The tests run where `pip install 'nutmeg-sim[gpu]'` was done; the first run compiles the engine, which takes minutes.
+The tests run with `make test-device`, or where `pip install 'nutmeg-sim[gpu]'` was done; the first run compiles the
+engine for a minute or two.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ CASES = [
     ("nao-v6", "ideal"),
     ("nao-v6", "servo"),
     ("nao-v6", "motoflex"),
+    ("nao-v4", "servo"),
+    ("t1", "ideal"),
     ("ant", "ideal"),
     ("ers7", "ideal"),
+    ("ers210", "ideal"),
 ]
 USUAL, TOUCHING = 2e-5, 2e-2
 """How far a joint or the root may be off after a cycle from the same state [rad or m]: rounding to 32 bit, and where a

@@ -18,7 +18,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 
 LEG = """
 <body name="{t}/{s}Thigh" pos="0 {y} -0.06">
@@ -132,7 +132,9 @@ def record_match(path: Path, seconds: float = 3.0, names: tuple[str, ...] = ("a"
     units = {name: "rad" if name.endswith(".angles") else "m, 1" for name in labels}
     channels = [Channel(name=n, labels=labels[n], unit=units[n]) for n in labels]
     rows = np.concatenate([match_values(times, names)[n] for n in labels], axis=1)
-    with RecordingWriter.create(path, channels, kind="scene", seed=1, scene_xml=match_xml(names)) as writer:
+    with RecordingWriter.create(
+        path, Manifest(kind="scene", seed=1, channels=tuple(channels)), scene_xml=match_xml(names)
+    ) as writer:
         for time, row in zip(times, rows, strict=True):
             writer.append(float(time), row)
         writer.event(0.2 * seconds, "push", robot=names[0], impulse=1.5)
@@ -209,14 +211,14 @@ def _push(game: Any) -> None:
 
 
 def _mind(slot: int) -> SimpleNamespace:
-    from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+    from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
     from nutmeg.match.players.request import Look, Request, Stand
 
     number = slot % 11 + 1
     places = np.full((11, 2), np.nan)
     places[0], places[1] = (-2.0, 1.0), (-3.0, 1.0)
-    seen = Others(places=places, ages=np.where(np.isnan(places[:, 0]), NEVER, 0.0), fallen=np.zeros(11, bool))
-    ball = BallBelief(place=np.zeros(2), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.2, told_ago=NEVER)
+    seen = Others(places=places, ages=np.where(np.isnan(places[:, 0]), np.inf, 0.0), fallen=np.zeros(11, bool))
+    ball = BallBelief(place=np.zeros(2), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.2, heard_ago=np.inf)
     me = Pose(x=-1.0 - number, y=1.3, heading=0.0, spread=0.1, heading_spread=0.1)
     belief = Belief(time=0.0, me=me, ball=ball, mates=seen, opponents=seen, upright=True)
     return SimpleNamespace(belief=belief, request=Request(legs=Stand(), look=Look(), intent=f"guards post {number}"))

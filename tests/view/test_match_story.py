@@ -10,7 +10,7 @@ import pytest
 from nutmeg.match.recording import STATE_LABELS
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import PlayMode
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 from nutmeg.view.match_story import MatchStory, ShotFinder, clock_text, is_match
 from nutmeg.view.stage.film import Film
 
@@ -114,7 +114,9 @@ def rows_of(ball: np.ndarray, *, touched: int, mode: PlayMode = PlayMode.PLAY_ON
 
 
 def recorded(path: Path, rows: np.ndarray) -> Recording:
-    with RecordingWriter.create(path, CHANNELS, kind="match", seed=1, config={"rules": "sim3d"}) as writer:
+    with RecordingWriter.create(
+        path, Manifest(kind="match", seed=1, channels=CHANNELS, config={"rules": "sim3d"})
+    ) as writer:
         writer.append_many(np.arange(len(rows)) * 0.02, rows)
     return Recording.open(path)
 
@@ -145,7 +147,9 @@ def test_a_shot_is_a_fast_live_ball_towards_the_goal_of_the_others(
 
 def test_a_shot_is_listed_once_however_the_recording_grows(tmp_path: Path) -> None:
     rows = rows_of(TOWARDS, touched=LEFT)
-    writer = RecordingWriter.create(tmp_path / "m.nutmeg", CHANNELS, kind="match", seed=1, config={"rules": "sim3d"})
+    writer = RecordingWriter.create(
+        tmp_path / "m.nutmeg", Manifest(kind="match", seed=1, channels=CHANNELS, config={"rules": "sim3d"})
+    )
     recording, story = None, None
     for first in range(0, len(rows), 7):
         writer.append_many(np.arange(first, min(first + 7, len(rows))) * 0.02, rows[first : first + 7])

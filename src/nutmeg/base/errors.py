@@ -91,7 +91,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def _likeness(a: str, b: str) -> tuple[float, int]:
-    """How alike two names are: the share of characters in common, then how far they begin alike."""
+    """Similarity of two names: the share of common characters, then the length of their common beginning."""
     alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
     return difflib.SequenceMatcher(None, a, b).ratio(), len(list(alike))
 

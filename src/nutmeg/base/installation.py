@@ -6,7 +6,7 @@ metaworld) therefore need an environment of their own.
 
     check_mujoco()                      # EnvironmentProblem, if there is anything wrong
 
-The first start in an environment compiles kernels, which takes minutes; who wants to tell that to a user asks here:
+The first start in an environment compiles kernels, which takes minutes. Programs that report this register a callback:
 
     ON_COMPILED.append(lambda count: print(count, "functions compiled"))
 """
@@ -26,11 +26,11 @@ ON_COMPILED: list[Callable[[int], object]] = []
 """Called whenever a kernel had to be compiled, with the number of kernels that this process has compiled so far."""
 _MUJOCO_MAJOR = 4  # the major version of MuJoCo whose names and memory layout Nutmeg uses
 _REPAIR = "pip uninstall -y mujoco mujoco-core && pip install 'mujoco-core>=4.0,<5'"
-"""What makes the engine whole again."""
+"""The command that installs the right MuJoCo again."""
 
 
 def mujoco_problem() -> str:
-    """What is wrong with the installed MuJoCo, in one sentence with the cure; empty if nothing is."""
+    """The problem of the installed MuJoCo and its cure in one sentence; empty if there is none."""
     found = {name: version for name in ("mujoco", "mujoco-core") if (version := _version(name))}
     others = [f"{name} {version}" for name, version in found.items() if _major(version) != _MUJOCO_MAJOR]
     spec = find_spec("mujoco")

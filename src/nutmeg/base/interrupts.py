@@ -1,6 +1,6 @@
-"""Ctrl-C (SIGINT): while a command starts, in processes that help, and what is closed however a block ends.
+"""Ctrl-C (SIGINT) while a command starts and in helper processes, and objects that are closed at the end of a block.
 
-A command that starts is never deaf to Ctrl-C, and never answers with a traceback:
+A command that is starting always reacts to Ctrl-C, and never with a traceback:
 
     with Starting():
         load_physics()                                          # libraries load
@@ -10,15 +10,15 @@ A command that starts is never deaf to Ctrl-C, and never answers with a tracebac
 Python raises KeyboardInterrupt once, wherever it happens to be. While libraries load, that is often where it is lost:
 trimesh catches everything around imports that it can do without, compiled modules turn it into an ImportError, and what
 is raised in a callback from C is only printed. Inside the block it is therefore raised again and again until the block
-is left, and after Ctrl-C the block ends with KeyboardInterrupt, whatever else had come of it.
+is left, and after Ctrl-C the block always ends with KeyboardInterrupt, even if its code raised something else.
 
-The block is for what may be broken off anywhere. What has to be finished properly belongs behind it, or around it.
+Put only code into the block that may be interrupted anywhere; code that has to finish belongs behind it, or around it.
 `Starting(signal.SIGTERM)` makes a second signal mean the same, for programs that others end.
 
-Ctrl-C goes to all processes of a terminal; one that was started to help leaves it to the one that started it:
+Ctrl-C goes to all processes of a terminal; a helper process ignores it and leaves the reaction to its parent:
 
     with interrupts_blocked():
-        process.start()                                         # which calls ignore_interrupts() first
+        process.start()                                         # the child calls ignore_interrupts() first
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")
-"""Whether threads can hold signals back; on Windows they cannot, and a process that helps may see Ctrl-C as well."""
-_REPEAT_INTERVAL = 0.2  # time after which what was not heard is said again [s]
+"""Whether threads can block signals; on Windows they cannot, and a helper process may see Ctrl-C as well."""
+_REPEAT_INTERVAL = 0.2  # time after which an interrupt that had no effect is raised again [s]
 
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Ctrl-C comes only after this block, and in processes that are started within only when they ask for it.
+    """Delays Ctrl-C until the end of the block; processes started inside get it only when they unblock it.
 
     A process that still imports would end with a traceback of its own; signals that this thread holds back are held
     back in a process that it starts, too.
@@ -57,12 +57,12 @@ def interrupts_blocked() -> Iterator[None]:
 
 
 def _hold_back(numbers: set[signal.Signals]) -> set[int]:
-    """Lets this thread hold these signals back, where that is possible; returns those that it held back before."""
+    """Blocks these signals for this thread, where the system can; returns the signals that were blocked before."""
     return set(signal.pthread_sigmask(signal.SIG_BLOCK, numbers)) if _HAS_MASKS else set()
 
 
 def ignore_interrupts() -> None:
-    """In a process that was started to help: Ctrl-C is the business of the process that started it."""
+    """Called in a helper process: ignores Ctrl-C, because the parent process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if _HAS_MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -70,9 +70,9 @@ def ignore_interrupts() -> None:
 
 @contextmanager
 def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[None]:
-    """While inside, these signals call a function instead of what they do otherwise.
+    """Inside the block, these signals call a function instead of their usual handler.
 
-    Only the main thread can be told of signals: in any other, nothing changes.
+    Python delivers signals to the main thread only: in any other thread this block does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -90,7 +90,7 @@ def signals_handled(action: Callable[[], object], *numbers: int) -> Iterator[Non
 
 
 def terminated_as_interrupted() -> AbstractContextManager[None]:
-    """While inside, SIGTERM, which batch systems and process managers send, is the same as Ctrl-C."""
+    """Inside the block, SIGTERM, which batch systems and process managers send, acts like Ctrl-C."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -99,13 +99,13 @@ def terminated_as_interrupted() -> AbstractContextManager[None]:
 
 
 def load_physics() -> None:
-    """Imports MuJoCo; a library of its own starts a process, which would answer Ctrl-C with a traceback."""
+    """Imports MuJoCo with Ctrl-C blocked: one of its libraries starts a process that would print a traceback."""
     with interrupts_blocked():
         import mujoco  # noqa: F401 (to have it loaded)
 
 
 class Starting:
-    """A block that Ctrl-C ends, or one of the `others` of signals.
+    """A block that ends on Ctrl-C or on one of the signals `others`.
 
     Outside the main thread, or where the signals are ignored, it does nothing.
     """
@@ -142,8 +142,8 @@ class Starting:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """Raises KeyboardInterrupt in the block.
 
-        It is only noted in the block's own first and last steps, and where signals are held back: another thread may
-        have let this one through.
+        In the block's own first and last steps, and while signals are blocked (the signal may have come through
+        another thread), it is only noted and raised later.
         """
         self._came = signal.Signals(number)
         own = (Starting.__enter__.__code__, Starting.__exit__.__code__)
@@ -168,7 +168,7 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases the resources that the object holds."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,6 @@
-"""Everything that lasts: run folders, JSON lines, files that are replaced in one go, and resuming.
+"""Files of runs: run folders, JSON lines, files that are replaced in one go, and resuming.
 
-A run is a folder that says what was asked for, with which software, and holds everything that came of it:
+A run is a folder with the command, its configuration, the versions of the software, and all results:
 
     with open_run(folder, command=sys.argv, seed=3, configuration={"robot": "ant"}, copy=Path("ant.toml")) as run:
         if run.resumed: ...                     # the folder was begun before, with the same configuration
@@ -15,12 +15,12 @@ A run is a folder that says what was asked for, with which software, and holds e
 
 The same folder with another configuration, seed or software is refused: its numbers would be a mixture.
 
-What a run adds while it goes on is a file of JSON lines; what it makes at the end is replaced as a whole:
+Results that grow during a run are files of JSON lines; all other files are replaced as a whole:
 
     append_lines(path, [{"trial": "a", "fitness": 0.3}])    # on the disk, or the file is as it was before
     read_lines(path)                                        # a line that a crash cut short is left out
     replace_file(path, data)                                # the old content or the new one
-    with draft(path) as temporary: ...                      # the same for a folder, or for what writes its own file
+    with draft(path) as temporary: ...                      # the same for folders and for libraries that write files
     each_seed(out, range(10), settings, one_seed)           # an experiment, a file for each seed
 """
 
@@ -56,14 +56,14 @@ except ImportError:  # Windows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-    from typing_extensions import Buffer  # of the type checker; Python has it from 3.12 on
+    from typing_extensions import Buffer  # known to the type checker; Python itself has it from 3.12 on
 
 # ----------------------------------------------------------------------------------------------------
 # Values in JSON: arrays, dataclasses, paths, and numbers that are not finite.
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
-    """A value as tables, lists, texts, numbers, true, false and None; a TypeError names what is none of these."""
+    """A value made of dicts, lists, strings, numbers, booleans and None only; TypeError for anything else."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
     if isinstance(value, Mapping):
@@ -141,11 +141,11 @@ class AppendFile:
 
     def read(self) -> bytes:
         """All that is in the file."""
-        with self.path.open("rb") as file:  # no more than that: a device has no end
+        with self.path.open("rb") as file:  # not until the end of the file: a device has none
             return file.read(self.size)
 
     def truncate(self, size: int) -> None:
-        """Cuts off what is behind the first `size` bytes."""
+        """Cuts the file after its first `size` bytes."""
         if size < self.size:
             os.ftruncate(self._handle, size)
             self.size = size
@@ -171,9 +171,9 @@ class AppendFile:
 
 @contextlib.contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """A name for a file or folder in the making, which becomes `path` when the block ends well, and else is removed."""
+    """A temporary path for a file or folder, renamed to `path` if the block succeeds and removed if it fails."""
     temporary = path.with_name(path.name + ".draft")
-    _remove(temporary)  # of an attempt that was killed
+    _remove(temporary)  # left by an attempt that was killed
     try:
         yield temporary
         temporary.replace(path)
@@ -211,7 +211,7 @@ def sync_folder(path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Files of JSON lines: what is added is on the disk, or the file is as it was before.
+# Files of JSON lines: an added line is on the disk, or the file is as it was before.
 
 
 def read_lines(path: Path, kind: type = dict) -> list[Any]:
@@ -232,8 +232,8 @@ def append_lines(
     Args:
         path: the file.
         lines: what JSON can hold, without numbers that are not finite.
-        keep: how many of the lines that are there stay, those behind are replaced; all if not given.
-        problem: what an error begins with.
+        keep: number of existing lines to keep; later ones are replaced. All are kept if it is not given.
+        problem: beginning of the error message if writing fails.
     """
     text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode()
     try:
@@ -253,7 +253,7 @@ class LinesFile:
     Args:
         path: the file; it and its folder are made if they are not there.
         head: the first line. A file that begins with another one is refused.
-        what: what the file belongs to, for errors: `search`.
+        what: kind of thing the file belongs to, for error messages, such as `search`.
     """
 
     def __init__(self, path: Path, head: Mapping[str, object], *, what: str) -> None:
@@ -298,7 +298,7 @@ class LinesFile:
 
 
 def _parsed(data: bytes, path: Path, kind: type = dict) -> list[Any]:
-    """The values of whole lines; what a crash cut short is left out."""
+    """The values of all complete lines; a last line that a crash cut short is left out."""
     values = []
     for number, line in enumerate(data[: _whole(data)].splitlines(), start=1):
         with contextlib.suppress(ValueError):
@@ -310,12 +310,12 @@ def _parsed(data: bytes, path: Path, kind: type = dict) -> list[Any]:
 
 
 def _whole(data: bytes) -> int:
-    """How many bytes are lines that were not cut short."""
+    """Number of bytes up to the end of the last complete line."""
     return data.rfind(b"\n") + 1
 
 
 def _append_safely(file: AppendFile, data: bytes) -> None:
-    """Adds data and forces it to the disk; or leaves the file as it was."""
+    """Adds data and forces it to the disk; if that fails, the file is as it was before."""
     before = file.size
     try:
         file.append(data)
@@ -348,7 +348,7 @@ class Run:
     resumed: bool
     """Whether the folder was begun before."""
     seconds_before: float
-    """How long it ran before, as far as it could say so: a killed run cannot [s]."""
+    """Duration of earlier sessions of this run as its log has it [s]; a session that was killed is not counted."""
 
     @property
     def resume_command(self) -> str:
@@ -384,11 +384,11 @@ def open_run(
     Args:
         folder: made if it is not there.
         command: the command line, as in `sys.argv`.
-        seed: of everything random in it.
+        seed: seed of all its random numbers.
         configuration: what decides the result; a run is only continued with the same. Leave out what does not:
             threads, cluster, budget.
         copy: the file with the configuration, which is copied.
-        saved: what of the run is safe when it is interrupted: `finished generation`.
+        saved: the unit of work that survives an interruption, for messages, such as `finished generation`.
         say: gets a sentence when a run is continued, and how to go on when it is interrupted.
     """
     recorded = _plain(configuration)
@@ -426,9 +426,9 @@ def each_seed(
 
     Args:
         out: folder of the experiment.
-        seeds: which.
-        settings: what decides the results but for the seed; what JSON cannot hold counts as its text.
-        run: does one seed.
+        seeds: the seeds.
+        settings: everything beside the seed that decides the results; values that JSON cannot hold count as their text.
+        run: computes the result of one seed.
     """
     wanted = {"settings": _through_json(settings), "versions": versions()}
     results = []
@@ -588,7 +588,7 @@ def _logged(run: Run) -> Iterator[None]:
 
 
 def _seconds(folder: Path) -> float:
-    """The seconds of earlier sessions, as the log says; half a line, of a full disk, says nothing."""
+    """Seconds of all earlier sessions in the log; lines that a full disk cut short are skipped."""
     try:
         lines = (folder / LOG).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -613,14 +613,14 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _program(command: Sequence[str]) -> list[str]:
-    """A command line with the program as it is typed, not as a path."""
+    """A command line with the program's name as a user types it instead of its path."""
     if not command:
         raise UsageError("a run needs the command line that it was begun with.")
     return ["nutmeg" if Path(command[0]).name in {"nutmeg", "__main__.py"} else command[0], *command[1:]]
 
 
 def _plain(value: object) -> dict[str, Any]:
-    """A table as JSON has it."""
+    """A mapping as it looks after a round trip through JSON."""
     try:
         return dict(plain(value))
     except TypeError as error:

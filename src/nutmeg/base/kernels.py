@@ -15,8 +15,8 @@ then compile all kernels again, which takes minutes.
 numba looks for a BLAS when the first kernel is called, and imports all of scipy.linalg for that: 0.3 s and 15 MB of
 which it needs one file. `_load_blas` gives it that file alone.
 
-`for_each_world` makes of a function for one world what runs over N of them: a compiled loop on this processor, or one
-thread for each world on a CUDA device. Both are compiled from the same source, and it may call any kernel that neither
+`for_each_world` turns a function for one world into one for N worlds: a compiled loop on this processor, or one thread
+for each world on a CUDA device. Both are compiled from the same source, and it may call any kernel that neither
 allocates memory nor uses numpy's functions.
 
     @for_each_world
@@ -46,7 +46,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from nutmeg.base.installation import ON_COMPILED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 CONSTANTS = (bool, int, float, str, tuple, np.dtype, np.generic)
@@ -55,7 +55,7 @@ _COUNTER = itertools.count(1)  # counts the kernels that this process has compil
 
 
 def _load_blas() -> None:
-    """Lets numba find scipy's BLAS without the rest of scipy.linalg, which is imported as usual by who needs it."""
+    """Lets numba find scipy's BLAS without loading the rest of scipy.linalg; other imports of it work as usual."""
     name = "scipy.linalg"
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is None or spec.submodule_search_locations is None:
@@ -87,6 +87,11 @@ def unchecked(function: Function) -> Function:
     return _kept(function, error_model="numpy")
 
 
+def closure(function: Function, *calls: Callable[..., Any]) -> Function:
+    """A kernel like `unchecked` of a function whose closure holds other kernels: all of them, and what they hold."""
+    return _kept(function, calls=calls, error_model="numpy")
+
+
 class ForEachWorld:
     """A function `one(n, count, *arrays)` for one world of N, compiled for this processor and for a CUDA device."""
 
@@ -113,7 +118,7 @@ class ForEachWorld:
 
 
 def for_each_world(one: Callable[..., None]) -> ForEachWorld:
-    """What runs a function for one world over N of them, here or on a CUDA device."""
+    """Turns a function for one world into one that runs over N worlds, on this processor or on a CUDA device."""
     return ForEachWorld(one)
 
 
@@ -132,7 +137,7 @@ def _loop_over(one: Any) -> Callable[..., None]:  # noqa: ANN401 (compiled)
         for n in range(count):
             one(n, count, *arrays)
 
-    compiled: Callable[..., None] = _kept(loop, calls=one.py_func)
+    compiled: Callable[..., None] = _kept(loop, calls=(one,))
     return compiled
 
 
@@ -148,29 +153,30 @@ def grid_of(one: Any) -> Any:  # noqa: ANN401 (compiled)
     return cuda.jit(grid)
 
 
-def _kept(function: Function, *, calls: Callable[..., Any] | None = None, **options: object) -> Function:
+def _kept(function: Function, *, calls: Sequence[Any] = (), **options: object) -> Function:
     compiled = njit(nogil=True, **options)(function)
-    compiled._cache = _Cache(function, calls)  # what njit(cache=True) does, with another key
+    compiled._cache = _Cache(function, [one.py_func for one in calls])  # what njit(cache=True) does, with another key
     return compiled  # type: ignore[no-any-return]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, with the digest as a part of its key.
 
-    `calls` is what the function calls as a value of its closure, if it does.
+    `calls` are the functions that it calls through its closure, and those that they call so.
     """
 
-    def __init__(self, function: Callable[..., Any], calls: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], calls: Sequence[Callable[..., Any]] = ()) -> None:
         super().__init__(function)
         self._function, self._calls = function, calls
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def _index_key(self, signature: object, codegen: Any) -> tuple[object, ...]:  # noqa: ANN401 (numba's)
         # Only now: kernels may call others that stand below them, which are not known when they are defined.
-        if self._calls is None:
+        if not self._calls:
             return (*super()._index_key(signature, codegen), _digest(self._function))
         # numba's key has the pickled values of a closure, which are others in every process.
-        return signature, codegen.magic_tuple(), self._calls.__qualname__, _digest(self._calls)
+        called = tuple((one.__qualname__, _digest(one)) for one in self._calls)
+        return signature, codegen.magic_tuple(), _digest(self._function), *called
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]

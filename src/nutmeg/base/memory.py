@@ -1,4 +1,4 @@
-"""Memory that a long-running process does not need any more."""
+"""Returning memory to the system that a long-running process does not need any more."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def give_back_memory() -> None:
 
     The C library keeps what is freed for later use (some 15 MB after a match was built), and pages of libraries stay in
     memory though most of them were needed only once (the compiler that loads kernels has 60 MB). A server needs little
-    of that from then on; pages are read again where they are needed. With other systems than Linux with glibc, this
-    much does not happen.
+    of that from then on; pages are read again where they are needed. On systems other than Linux with glibc, only
+    garbage is collected.
 
-    What is left stays for good: later collections of garbage do not look at it any more (5 % of a server's time).
+    Objects that survive are exempt from later garbage collections, which would take 5 % of a server's time.
     """
     gc.collect()
     gc.freeze()
@@ -40,7 +40,7 @@ def give_back_memory() -> None:
 
 
 def _unchanged_parts(maps: str) -> list[tuple[int, int]]:
-    """Where parts of files are that the process has never written to, so that the files have all of them."""
+    """Address ranges of mapped files that the process has never written to, so that they can be read again."""
     found: list[tuple[int, int]] = []
     is_file = False
     for line in maps.splitlines():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def load_named(name: str, what: str) -> Callable[..., Any]:
-    """The class or function that a name such as `file.py:Name` stands for; `what` it is to be, for errors."""
+    """The class or function that a name such as `file.py:Name` stands for; `what` is its kind, for error messages."""
     module, attribute = load_module(name, what)
     found = getattr(module, attribute, None)
     if not callable(found):
@@ -43,7 +43,7 @@ def load_module(name: str, what: str, kind: str = "Name") -> tuple[ModuleType, s
 
 
 def placed_beside(name: str, folder: Path) -> str:
-    """A name whose file is looked for in a folder first, and else where the program runs."""
+    """The name with the path of its file in `folder`, if there is one; else the name as it is."""
     place, _, attribute = name.rpartition(":")
     beside = folder / place
     return f"{beside}:{attribute}" if place.endswith(".py") and beside.is_file() else name

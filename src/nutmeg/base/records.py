@@ -79,7 +79,7 @@ def record_of(kind: type[Any]) -> np.dtype[np.record]:
 
 
 def _format(field: dataclasses.Field[Any], hint: Any) -> Any:  # noqa: ANN401 (types)
-    """What numpy calls the type of a field; None for names and other fields that are no numbers."""
+    """The numpy format of a field; None for names and other fields that are not numbers."""
     if get_origin(hint) is Annotated:
         hint, *notes = get_args(hint)
         if hint in _ARRAYS:

@@ -104,7 +104,7 @@ def check_bounds(settings: DataclassInstance, *, error: type[Exception] = ValueE
 
 
 class Bounded:
-    """Settings whose fields declare all that is allowed: making them refuses what is out of bounds."""
+    """Base of settings whose only checks are the bounds of their fields, which are checked on construction."""
 
     def __post_init__(self) -> None:
         """Checks the bounds of all fields."""
@@ -129,7 +129,7 @@ def _all_bounds(kind: type[DataclassInstance]) -> dict[str, Bounds]:
 
 @cache
 def field_notes(kind: type[DataclassInstance]) -> dict[str, str]:
-    """What each field of a settings class means, by its name: the string below it in the source."""
+    """The docstrings of the fields of a settings class, by name: the strings below them in the source."""
     (found,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(found, ast.ClassDef)
     return {
@@ -178,7 +178,7 @@ def read(path: Path, kind: type[T]) -> T:
 
 
 def read_cached(path: Path, kind: type[T]) -> T:
-    """The same, for files that are read often: `kind` must be frozen; a file that has changed is read again."""
+    """`read` with a cache, for files that are read often: `kind` must be frozen; a changed file is read again."""
     try:
         state = path.stat()
     except OSError:
@@ -198,13 +198,13 @@ def names_in(folder: Path) -> list[str]:
 
 
 def read_named(name: str | Path, folder: Path, kind: type[T], what: str) -> T:
-    """What comes with Nutmeg by its name in a folder, or a user's own by its path, which ends in `.toml`.
+    """The settings of a file that comes with Nutmeg, by its name, or of a user's file, by a path ending in `.toml`.
 
     Args:
         name: the name or the path.
         folder: where the files are that come with Nutmeg.
         kind: the frozen dataclass that such a file describes.
-        what: what it is, for errors.
+        what: kind of thing that the file describes, for error messages.
     """
     if str(name).endswith(".toml"):
         return read_cached(Path(name), kind)
@@ -225,8 +225,8 @@ def convert(table: Mapping[str, Any], kind: type[T], path: Path) -> T:
 def line_of(path: Path, where: str) -> int | None:
     """The line of a TOML file on which a key such as `body[2].joint.range` is written, if it can be found.
 
-    It is the place at which another spelling would rename this key and no other. An element of a list of tables
-    is where its first key is.
+    The line is found by changing spellings: it is the one where a changed key renames this key and no other. The line
+    of an element of a list of tables is that of its first key.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -262,7 +262,7 @@ def _at(table: Any, keys: list[str | int]) -> Any:  # noqa: ANN401
 
 
 def _line_in_message(message: str, text: str) -> int | None:
-    """Python 3.11 to 3.13 tell the line of a TOML error only in its text."""
+    """The line of a TOML error, which Python 3.11 to 3.13 state only in the text of the error."""
     _, found, tail = message.partition("(at line ")
     if found:
         return int(tail.split(",")[0])

@@ -1,13 +1,12 @@
-"""How evaluation scales: candidates per second on two threads beside one, and on two Dask workers beside two threads.
+"""Scaling of evaluation: candidates per second on two threads against one, and on two Dask workers against two threads.
 
 The work is that of finding an ant's body: for every candidate of four leg lengths a scene is assembled, and the ant
 moves its legs in it, in a few trials of a few seconds. All must give the same values, to the last bit.
 
-What two processors give depends on the machine, and on who else uses it: cores that share a chip's memory, or are
-halves of one core, are not twice one. So plain MuJoCo is stepped beside, by one process and by two that have nothing
-to do with each other: evaluation cannot be expected to scale better than that. All take turns, every turn with
-candidates that nobody has seen, and the median of the ratios counts. While others have their turn, the processes of
-Dask are stopped.
+The gain from two processors depends on the machine and its load: cores that share a chip's memory, or are halves of one
+core, are not twice as fast as one. So plain MuJoCo is stepped as well, by one process and by two independent ones:
+evaluation cannot be expected to scale better than that. All take turns, every turn with new candidates, and the median
+of the ratios counts. During the turns of others, the processes of Dask are stopped.
 """
 
 from __future__ import annotations
@@ -48,7 +47,8 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.motion.trot import SteerableWalker
     from nutmeg.motion.walk.files import WalkParameters
-    from nutmeg.sim.warp_engine import Device, WarpBatch
+    from nutmeg.sim.warp_engine import WarpBatch
+    from nutmeg.sim.worlds import Device
 
 
 # A Dask cluster on this machine, started as its users do: `dask scheduler` and `dask worker`, on loopback only.
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 START_TIMEOUT = 60.0
-"""How long a scheduler or a worker may take to start, on a busy machine [s]."""
+"""Time limit for the start of a scheduler or a worker on a busy machine [s]."""
 
 
 class LocalCluster(Closing):
@@ -76,7 +76,7 @@ class LocalCluster(Closing):
         self.processes: list[subprocess.Popen[bytes]] = []
         """The scheduler first, then the workers, dead ones too."""
         self.address = ""
-        """Where the scheduler listens."""
+        """Address of the scheduler."""
         try:
             scheduler = self._start("scheduler", ["--port", str(port)])
             self.address = self._said(scheduler, "Scheduler at:")
@@ -100,7 +100,7 @@ class LocalCluster(Closing):
         return worker
 
     def log(self, process: subprocess.Popen[bytes]) -> str:
-        """What a process has printed."""
+        """The output of a process."""
         return self._logs[process.pid].read_text(errors="replace")
 
     @contextlib.contextmanager
@@ -179,7 +179,7 @@ CLUSTER_TARGET = 0.85
 
 
 class AntOnItsWay:
-    """How far an ant with legs of other lengths does not get [m], as a function to minimise."""
+    """The negative distance [m] that an ant with other leg lengths walks, as a function to minimise."""
 
     def __init__(self) -> None:
         self._twin = Twin(TwinSettings(robot="ant"), {name: Searched(low=0.6, high=1.4) for name in SEARCHED_LENGTHS})
@@ -260,7 +260,7 @@ def evaluation_scaling(seconds: float) -> list[Row]:
 
 
 def _check_same(function: AntOnItsWay, candidates: Floats, evaluators: Sequence[Evaluator]) -> None:
-    """All must give the same values; this also wakes up all that are used for the first time."""
+    """Checks that all evaluators give the same values, which also starts their threads and processes."""
     seeds = candidate_seeds(0, 0, len(candidates))
     expected, *others = (evaluator.evaluate(function, candidates, seeds).values for evaluator in evaluators)
     for evaluator, values in zip(evaluators[1:], others, strict=True):
@@ -285,7 +285,7 @@ def _turn(
 
 
 def _in_turn(turns: Sequence[Callable[[], float]]) -> Floats:
-    """What several turns of each gave, (ways, turns): there and back, so that a machine that changes harms none."""
+    """Results of several turns of each way, (ways, turns), in alternating order, so that a changing load is fair."""
     order = np.arange(len(turns))
     speeds = np.empty((len(turns), MEASURED_TURNS))
     for number in range(MEASURED_TURNS):
@@ -329,7 +329,7 @@ def _row(
     )
 
 
-# What walking costs: a whole evaluation of a walk, the walk beside the physics it steers, and one robot's cycle.
+# The cost of walking: a whole evaluation of a walk, the walk beside its physics, and one robot's cycle.
 #
 # The walk is the untrained one, which never falls: a candidate that falls is cheaper. An evaluation is one try of all
 # eleven trajectories of goToTarget (MacAlpine and others, 2012), 136.3 s with its stops; as in learning, several
@@ -567,7 +567,7 @@ def _replay(batch: WarpBatch, commands: Sequence[object], steps: int) -> Callabl
 
 
 def _timed(turns: Sequence[Callable[[], None]], batch: WarpBatch) -> float:
-    """How long the device takes for some turns [s]."""
+    """Time that the device takes for some turns [s]."""
     batch.synchronize()
     start = time.perf_counter()
     for turn in turns:
@@ -577,7 +577,7 @@ def _timed(turns: Sequence[Callable[[], None]], batch: WarpBatch) -> float:
 
 
 def device_generation(candidates: int = 512, starts: int = 4) -> list[Row]:
-    """How long a whole generation takes on a GPU, from parameters to rewards; the second call, as in a search."""
+    """Duration of a whole generation on a GPU, from parameters to rewards; the second call, as in a search."""
     task = task_settings("dynamic-rewards", course="holonomic", starts=starts)
     trials = WalkTrials(robot="nao-spark", task=task, start=read_walk("initial"), names=("z_torso",), device="gpu")
     took = 0.0

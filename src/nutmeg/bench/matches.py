@@ -1,11 +1,11 @@
-"""How fast the match servers are with agents on real sockets, how long a join holds it up, and what memory it takes.
+"""Speed of the match servers with agents on real sockets, delay by a joining agent, and memory.
 
     for row in server_speed("spark", 22, seconds=5.0):
         print(row.sentence())
 
 Agents are trivial and all in one process (`play_crowd` of `net.simspark.agent`): they answer every percept with all
-their motors and `(syn)`, and stay awake for a server that is quick, so the server is what is measured; it and they have
-a core each. There are as many seats as robots. Robots that move do so slowly, until they fall and lie with their joints
+their motors and `(syn)`, and poll, so that the server is the bottleneck; server and agents have a core each.
+There are as many seats as robots. Robots that move do so slowly, until they fall and lie with their joints
 at their stops, which is the most work; one robot is also measured at rest. The league's servers were measured with
 trivial agents, too, on a machine with two cores, headless, in sync mode: times real time with 1, 11 and 22 robots,
 which may have been at rest: with these agents, which move all their motors, rcssserver3d is several times slower
@@ -78,9 +78,9 @@ LEAGUES = {
     ),
 }
 CROWD_SPEED = 0.01
-"""Of all motors of robots that move [rad/s]."""
+"""Speed of all motors of robots that move [rad/s]."""
 MEMORY_SAMPLES = 30
-"""How often memory is looked at."""
+"""Number of memory measurements."""
 JOIN_MS = 50.0
 """Promised limit of the time that a join holds up the game [ms]."""
 MEMORY_MB = 200.0
@@ -90,11 +90,11 @@ MEMORY_GROWTH = 0.03
 TURN_CYCLES = 50
 """Cycles between two looks at the clock."""
 JOIN_TIMEOUT = 120.0
-"""For all agents to have joined [s]."""
+"""Time limit until all agents have joined [s]."""
 
 
 def server_speed(league: str, robots: int, seconds: float, *, at_rest: bool = False) -> list[Row]:
-    """Times real time with so many robots, and the longest that a join held up the game."""
+    """Speed relative to real time with this many robots, and the longest delay by a joining agent."""
     found, server = in_process(_play, league, robots, seconds, 0.0 if at_rest else CROWD_SPEED), LEAGUES[league]
     times, busy = found["cycles"] * CONTROL_CYCLE / found["wall"], found["processor"] / found["cycles"]
     rows = [
@@ -255,7 +255,7 @@ def _measure(server: Server, seconds: float) -> dict[str, Any]:
     }
 
 
-# How fast the behavioural world plays: many matches at once with compiled players, and one with players in Python.
+# Speed of the behavioural world: many matches at once with compiled players, and one with players in Python.
 #
 # Both are matches of four against four on `spl2011` with symbolic vision, trackers, messages and the referee:
 # everything that `BehaviourGames` and `BehaviourGame` do. Pictures are those of the players' cameras in such a match,
@@ -280,7 +280,7 @@ PLAYED_STRATEGIES = ("roles-pass", "roles")
 
 
 def behavioural_matches(seconds: float) -> list[Row]:
-    """What is promised: many matches at once, and pictures."""
+    """Measures the promised speeds: many matches at once, and pictures."""
     return [_matches(seconds), _pictures(seconds)]
 
 
@@ -340,7 +340,7 @@ def behavioural_match(seconds: float) -> list[Row]:
 
 
 def _best(play: Callable[[], float], seconds: float) -> float:
-    """What `play` gives in a second of processor time, in the best turn."""
+    """The result of `play` per second of processor time, in the best turn."""
     best = 0.0
     for _ in range(MEASURED_TURNS):
         played, began = 0.0, time.process_time()

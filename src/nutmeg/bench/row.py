@@ -21,7 +21,7 @@ class Row:
     value: float
     unit: str
     peer: str = ""
-    """What it is compared with, with the peer's own value."""
+    """The peer of the comparison, with its value."""
     ratio: float | None = None
     """Ours over the peer's; None where there is nothing to compare with."""
     least_ratio: float | None = None
@@ -71,7 +71,7 @@ def resident_bytes(process: int | str = "self") -> int:
 
 
 def in_process(work: Callable[..., None], *arguments: object) -> Any:  # noqa: ANN401
-    """What `work` sends through its connection, done in a process of its own so that nothing else counts."""
+    """The object that `work` sends through its connection, from a separate process, so that nothing else counts."""
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     process = context.Process(target=work, args=(sending, *arguments))

@@ -1,4 +1,4 @@
-"""How fast worlds are stepped, beside a bare loop over mj_step on the same model with the same commands."""
+"""Speed of stepping worlds, relative to a bare loop over mj_step on the same model with the same commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BATCH_WORLDS = 64
 BATCH_TARGET = 0.85
 """Promised ratio of a batch to bare mj_step."""
 WORLD_TARGET = 0.9
-"""The same for one world of 22 robots."""
+"""Promised ratio for one world of 22 robots."""
 THREADS_TARGET = 1.7
 """Promised ratio of two threads to one."""
 ACTUATION_TARGETS = {"ideal": 0.85, "servo": 0.75, "motoflex": 0.4, "motoflex-paper": 0.35}
@@ -169,12 +169,12 @@ def _best(ours: Callable[[], float], peer: Callable[[], float]) -> tuple[float, 
     return max(r[0] for r in results), max(r[1] for r in results)
 
 
-# How much memory worlds and viewers take, and how large recordings are.
+# Memory of worlds and viewers, and size of recordings.
 
 
 MEMORY_WORLDS = 1024
 WORLDS_GB = 2.0
-"""Promised limit of the memory of so many worlds [GB]."""
+"""Promised limit of the memory of these worlds [GB]."""
 RECORDED_MINUTES = 10
 RECORDED_ROBOTS = 8
 RECORDING_MB = 30.0
@@ -270,13 +270,15 @@ def viewer_memory() -> list[Row]:
 
 def _repeat(source: Path, target: Path, times: int) -> None:
     """A recording that is another one over and over."""
-    from nutmeg.recording import Recording, RecordingWriter
+    from nutmeg.recording import Manifest, Recording, RecordingWriter
 
     old = Recording.open(source)
     rows, steps = old.rows(), old.times - old.times[0]
     length = steps[-1] + 0.02
     channels = list(old.channels.values())
-    with RecordingWriter.create(target, channels, kind="scene", seed=0, scene_xml=old.scene_xml) as writer:
+    with RecordingWriter.create(
+        target, Manifest(kind="scene", seed=0, channels=tuple(channels)), scene_xml=old.scene_xml
+    ) as writer:
         for turn in range(times):
             writer.append_many(steps + turn * length, rows)
 
@@ -298,7 +300,7 @@ def _replay_twice(answer: Connection, path: Path) -> None:
     answer.send(used)
 
 
-# How many pictures a second a robot's camera takes: drawn in software or on a card, with each effect and with all.
+# Pictures per second of a robot's camera: drawn in software or on a card, with each effect and with all.
 #
 # A row's pictures are drawn and then changed by its effect; the peer is drawing alone. Times are processor time of
 # all threads, so that a busy machine changes little: with a renderer in software, they are pictures a second on one

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 DEFAULT_WALK = "final"
-"""How players walk of whom nothing else is said: as the left team of `nutmeg play`, which wins more."""
+"""The default walk: that of the left team of `nutmeg play`, which wins more."""
 _PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
-"""A player that does not know its number after so many percepts leaves. The league's server does not disconnect players
-that it refuses, and their robots stay where the next one is created."""
+"""A player that does not know its number after this number of percepts leaves. The league's server does not disconnect
+players that it refuses, and their robots stay where the next one is created."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +46,16 @@ class Arguments(JsonOption):
     """Options of `nutmeg agents`."""
 
     team: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[TEAM]")] = "Nutmegs"
-    """What the team is called: letters, digits, and signs other than spaces and parentheses."""
+    """Name of the team: letters, digits, and signs other than spaces and parentheses."""
     protocol: Literal["spark", "mj"] = "spark"
-    """What the server speaks: SimSpark, or rcssservermj's protocol (mj)."""
+    """Protocol of the server: SimSpark's (spark), or rcssservermj's (mj)."""
     robot: Literal["t1", "k1"] = "t1"
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
     out, as in `nutmeg play`. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
+    strategy: str = ""
+    """How the players of --protocol mj decide: booster, or booster-kicks with kicks; booster if left out."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
@@ -71,6 +73,8 @@ class Arguments(JsonOption):
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
     _check_name(arguments.team)
+    if arguments.strategy and (arguments.protocol != "mj" or arguments.player):
+        raise UsageError("--strategy goes with the built-in players of --protocol mj.")
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     if not arguments.player and arguments.protocol == "spark":
         rehearse(arguments.walk or DEFAULT_WALK)
@@ -86,10 +90,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def rehearse(walk: str) -> None:
-    """Lets a player of the built-in team act where nobody sees it, so that all it needs is compiled and loaded.
+    """Lets a player of the built-in team act without a server, so that all it needs is compiled and loaded.
 
-    A player that compiles for a minute after its first observation misses the kick-off, and the others, who join after
-    it, wait.
+    A player that compiles for a minute after its first observation misses the kick-off, and the next
+    players wait for it.
     """
     import numpy as np
 
@@ -127,7 +131,7 @@ def rehearse(walk: str) -> None:
 
 
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
-    """Who plays, by number."""
+    """The players, by number."""
     from nutmeg.match.players.deciding_player import make_team
     from nutmeg.match.players.registry import load_player
 
@@ -143,14 +147,20 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
 def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
     """Players of T1 or K1 robots, by number."""
     from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, walking_setup
+    from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
 
-    setup = BoosterSetup(robot=arguments.robot, players=arguments.players, field=arguments.field)
+    setup = BoosterSetup(
+        robot=arguments.robot,
+        players=arguments.players,
+        field=arguments.field,
+        strategy=arguments.strategy or BOOSTER_NAME,
+    )
     setup = walking_setup(setup, arguments.walk)
     return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
 
 
 def _connector(arguments: Arguments) -> Connect:
-    """What connects a player to the server."""
+    """The function that connects a player to the server."""
     from nutmeg.net.simspark.agent import Agent
 
     if arguments.protocol == "spark":
@@ -178,18 +188,17 @@ def play_all(
 ) -> dict[int, int]:
     """Lets players play by number, each over a connection of its own, until the server ends all of them.
 
-    Players join one after another: each connects when the server has told the one before its number and side. The
-    league's server puts every new robot on the same spot until `(init ...)` moves it away, and robots that stand inside
-    each other cost it seconds a cycle, with five of them minutes.
+    Players join one after another: each connects when the one before has its number and side. The league's server puts
+    every new robot on the same spot until `(init ...)` moves it away, and robots that stand inside each other cost it
+    seconds a cycle, with five of them minutes.
 
-    Each player has a thread, because a server that waits for everybody's answer gives newcomers no percept while one
-    of those who play already does not answer. What one of them raises is raised here, and ends all when this process
-    ends.
+    Each player has a thread, because a server that waits for all answers gives newcomers no percept while a present
+    player does not answer. An exception of one of them is raised here, and ends all when this process ends.
 
     Args:
         where: address and port of the server.
         team: its name.
-        players: who plays, by number.
+        players: the players, by number.
         warn: called with a sentence about each player that the server does not take in.
         connect: connects a player; a SimSpark agent if left out.
 
@@ -217,7 +226,7 @@ def play_all(
 
 
 class _Newcomer:
-    """A player of whom one can learn when the server has taken it in."""
+    """A player that reports when the server has admitted it."""
 
     def __init__(self, player: Player) -> None:
         self._player, self._percepts = player, 0
@@ -225,7 +234,7 @@ class _Newcomer:
         self.settled = threading.Event()
         """Set when the player knows its number, or when its connection has ended."""
         self.refused = False
-        """Whether the server goes on without giving the player a number."""
+        """Whether the server continues without giving the player a number."""
 
     def act(self, percept: Percept) -> Action:
         """Returns the player's action; a player without a number does not act for ever."""
@@ -274,8 +283,8 @@ def _play(
         ended.put((number, error))
     except Exception as error:  # noqa: BLE001 (raised again by who started this thread)
         place = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{place.filename}, line {place.lineno}: {type(error).__name__}: {error}"
-        ended.put((number, PlayerError(f"number {number} of {team!r} failed. {told}")))
+        text = f"{place.filename}, line {place.lineno}: {type(error).__name__}: {error}"
+        ended.put((number, PlayerError(f"number {number} of {team!r} failed. {text}")))
     finally:
         player.settled.set()
 

@@ -1,7 +1,7 @@
 """Back-to-Reality: learn a controller in simulation, correct the simulation by a few trials in reality, and repeat.
 
 The configuration names a robot, what is searched of its simulation, a gait, a fitness, a distance and a reality. The
-run is a folder; the same command with its --output goes on where an interrupted one stopped.
+run is a folder; the same command with its --output continues an interrupted one.
 
 example: nutmeg btr examples/btr_ant/btr.toml --threads 2
 """
@@ -23,7 +23,16 @@ from rich.text import Text
 
 from nutmeg.base.errors import NutmegError
 from nutmeg.base.journal import command_line
-from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator
+from nutmeg.commands.options import (
+    Count,
+    DeviceOption,
+    JsonOption,
+    OptionalOutput,
+    Seed,
+    WorkerOptions,
+    check_configuration,
+    chosen_evaluator,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -40,7 +49,7 @@ _LOOK_EVERY = 2.0  # how often a laboratory's folder is looked into [s]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(WorkerOptions, JsonOption):
+class Arguments(WorkerOptions, DeviceOption, JsonOption):
     """Options of `nutmeg btr`."""
 
     config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
@@ -62,6 +71,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.base.journal import new_folder, resume_command
     from nutmeg.reality.btr.settings import read_btr
 
+    check_configuration(arguments.config, "btr")
     settings = _changed(read_btr(arguments.config), arguments)
     folder = arguments.output or new_folder(Path("runs"), "btr")
     command = command_line("btr", arguments)
@@ -85,6 +95,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 def _changed(settings: BtrSettings, arguments: Arguments) -> BtrSettings:
     if arguments.seed is not None:
         settings = dataclasses.replace(settings, seed=arguments.seed)
+    if arguments.device is not None:
+        settings = dataclasses.replace(settings, robot=dataclasses.replace(settings.robot, device=arguments.device))
     if arguments.mode is not None:
         settings = dataclasses.replace(settings, mode=arguments.mode)
     if arguments.iterations is not None:
@@ -100,7 +112,11 @@ def _run(
     from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 
     evaluator, _ = chosen_evaluator(
-        threads=arguments.threads, cluster=arguments.cluster, warn=show.terminal.warn, locked=_locked(settings)
+        threads=arguments.threads,
+        cluster=arguments.cluster,
+        warn=show.terminal.warn,
+        locked=_locked(settings),
+        device=settings.robot.device,
     )
     with contextlib.closing(evaluator):
         made = BackToReality(
@@ -234,7 +250,7 @@ def _finish(
 def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Terminal) -> str:
     """Records and films the best controller in the last simulation; returns the name of the video."""
     from nutmeg.reality.twin import TWIN_ROBOT
-    from nutmeg.recording import Channel, RecordingWriter
+    from nutmeg.recording import Channel, Manifest, RecordingWriter
     from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
     from nutmeg.view.files.pictures import QUICK
     from nutmeg.view.files.video import video
@@ -253,7 +269,10 @@ def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Termin
         values.append(np.concatenate([rollout.ball[0, rows], turned], axis=1))
     scene, path = made.twin.drawn(result.simulation), folder / RECORDING
     with RecordingWriter.create(
-        path, channels, kind="btr", seed=made.settings.seed, scene_xml=scene.xml, overwrite=True
+        path,
+        Manifest(kind="btr", seed=made.settings.seed, channels=tuple(channels)),
+        scene_xml=scene.xml,
+        overwrite=True,
     ) as writer:
         writer.append_many(rollout.times[rows], np.concatenate(values, axis=1))
     try:
@@ -266,7 +285,7 @@ def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Termin
                 quality=QUICK,
                 on_progress=on_progress,
             )
-    except NutmegError as problem:  # whatever it is, the results are worth more than a film
+    except NutmegError as problem:  # any problem, because the results are worth more than a film
         terminal.warn(f"there is no video of the controller, but nutmeg replay {path} shows it: {problem}")
         return ""
     return FILM

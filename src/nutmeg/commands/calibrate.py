@@ -1,8 +1,8 @@
 """Make the behavioural world like the physical one, or like real robots, from recordings of matches.
 
 Estimates how fast and how steadily robots walk, how far and where they kick, when they fall and how long they take to
-get up, and how the ball rolls, each with an interval. What the recordings cannot tell keeps the value of the base, and
-the report says why. Writes a TOML file for --behaviour of nutmeg play, and a report beside it.
+get up, and how the ball rolls, each with an interval. Numbers that the recordings do not determine keep the value of
+the base, and the report says why. Writes a TOML file for --behaviour of nutmeg play, and a report beside it.
 
 example: nutmeg calibrate behavioural --from runs/match-1/match.nutmeg
          nutmeg calibrate behavioural --from runs/match-1 --from runs/match-2 --output body.toml --json
@@ -33,11 +33,11 @@ class Arguments(JsonOption):
     world: tyro.conf.Positional[Literal["behavioural"]]
     """Which world is made like the recorded one."""
     from_: Annotated[tuple[Path, ...], tyro.conf.arg(name="from"), tyro.conf.UseAppendAction] = ()
-    """A recording of a match, or a folder with such recordings; give it several times for several."""
+    """A recording of a match, or a folder with recordings; it can be given several times."""
     field: str | None = None
     """The pitch of recordings that do not say it, as those of real robots."""
     base: str = "nao-spark"
-    """Where numbers come from that the recordings cannot tell: settings by name, or a TOML file."""
+    """Settings that give the numbers which the recordings do not determine: a name, or a TOML file."""
     output: Output = Path("body.toml")
     """The file with the numbers; the report is written beside it, as a page of the same name."""
     seed: Seed = 0

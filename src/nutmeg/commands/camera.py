@@ -106,9 +106,9 @@ class FitDataArguments(CameraOptions):
     output: Output
     """The folder to write."""
     views: Count = 4
-    """From how many places pictures are taken."""
+    """Number of places from which pictures are taken."""
     repeats: Count = 4
-    """How many pictures are taken of each view; several tell the noise."""
+    """Number of pictures of each view; several are needed to estimate the noise."""
 
 
 def run(arguments: Arguments | FitDataArguments, terminal: Terminal) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Sight:
-    """What the camera looks at, and with what."""
+    """The view of the camera, and the renderer."""
 
     model: mujoco.MjModel
     name: str
@@ -224,7 +224,7 @@ class _Sight:
 
 
 def _quickest(work: Callable[[], Bytes]) -> tuple[Bytes, float]:
-    """What a piece of work gives the first time, and how long it takes at best [s]."""
+    """The result of a piece of work, and its shortest time [s]."""
     start = time.perf_counter()
     first = work()
     times = [time.perf_counter() - start]
@@ -447,7 +447,7 @@ def _view(
 
 
 def _exposed(place: PictureScene, settings: CameraSettings, body: tuple[Any, ...]) -> PictureScene:
-    """The place with the exposures and gains that the camera settles at in each view, as a camera tells them."""
+    """The place with the exposures and gains at which the camera settles in each view."""
     import numpy as np
 
     from nutmeg.reality.logs.pictures import NOISELESS_EFFECTS, take_pictures

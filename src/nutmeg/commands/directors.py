@@ -1,4 +1,4 @@
-"""Directors that obey a page: a walking robot that somebody drives, and a robot whose joints somebody moves.
+"""Directors that follow the commands of a page: driving a walking robot, and moving the joints of a robot.
 
     driver = Driver(worlds, walker, (0.5, 0.0, 0.0), inbox, sets=("walk", "sprint"))
     watch(worlds, driver, Watching(controls=driver.controls()), terminal)
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Event = tuple[str, dict[str, object]]
     Triple = tuple[float, float, float]
 
-HOLD_TIMEOUT = 0.6  # a held key that is not heard of for so long was let go, or its page has vanished [s]
-_NOTICE_INTERVAL = 1.0  # reasons why something was ignored are told at most this often [s]
+HOLD_TIMEOUT = 0.6  # a held key that was not reported for this time was released, or its page has vanished [s]
+_NOTICE_INTERVAL = 1.0  # least time between two reasons why something was ignored [s]
 FLOOR_EDGE = 9.5  # how far from the middle of the floor, 20 m wide, a robot is allowed to get [m]
 STANDING: Triple = (0.0, 0.0, 0.0)
 PUSH_TIME = 0.1  # duration of a push [s]
@@ -40,11 +40,11 @@ _ANGLE_GAIN = 10.0
 
 
 class Driver:
-    """Drives the walker of one world as a page asks for.
+    """Drives the walker of one world by the commands of a page.
 
-    What is wanted at first (ahead, to the left [m/s], turning left [rad/s]), and what sliders ask for, stays wanted,
-    also when nobody looks. What a key or a button asks for is wanted only while it is held: the page repeats it, and a
-    robot that hears nothing for `HOLD_TIMEOUT` stops. If two pages drive, the one that pressed last is obeyed.
+    The first command (ahead, to the left [m/s], turning left [rad/s]) and those of sliders stay in effect, also without
+    a page. Commands of keys and buttons are in effect only while they are held: the page repeats them, and a robot that
+    gets none for `HOLD_TIMEOUT` stops. If two pages drive, the one that pressed last counts.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Driver:
         self._told = -_NOTICE_INTERVAL
 
     def controls(self) -> Controls:
-        """What the page may do with the robot."""
+        """The controls that the page offers."""
         return Controls(inbox=self._inbox, drive=Drive(robot=ROBOT_NAME, top=self._top(), sets=self._sets))
 
     def cycle(self, time: float) -> Iterator[Event]:
@@ -112,7 +112,7 @@ class Driver:
         self._next, self._holder, self._shares = (ahead, left, turn), order.page, order.numbers
 
     def _want(self, wanted: Triple) -> None:
-        """Sets the command from now on, without anybody holding a key."""
+        """Sets a command that stays in effect without a held key."""
         self._next, self._holder = wanted, None
 
     def _change(self, wanted: Triple) -> Event:
@@ -171,7 +171,7 @@ class Handling:
         self._pushed_until = 0.0
 
     def controls(self, overlaps: tuple[str, ...] = ()) -> Controls:
-        """What the page may do with the robot; it also names shapes that overlap at rest."""
+        """The controls that the page offers; they also name shapes that overlap at rest."""
         table, scene = self._robot.table, self._worlds.scene
         weight = float(scene.model.body_subtreemass[table.body] * np.linalg.norm(scene.model.opt.gravity))
         limits = table.limits[table.motor_joints]

@@ -65,7 +65,7 @@ class Check:
     ok: bool
     detail: str
     fix: str = ""
-    """What to do about it; empty when all is well."""
+    """Advice; empty when all is well."""
     needed: bool = True
     """Whether Nutmeg cannot work without it."""
 

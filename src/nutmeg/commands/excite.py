@@ -45,7 +45,7 @@ class Arguments(JsonOption):
     seconds: float = 8.0
     """Length of each motion [s]."""
     period: float = 0.02
-    """Between two commands [s]."""
+    """Time between two commands [s]."""
     noise: float = 0.005
     """Standard deviation of the angles that the robot will measure [rad]."""
     motions: Count = 2

@@ -35,7 +35,7 @@ class Arguments(BodyOptions, JsonOption):
     output: Output
     """File to write: .xml for MJCF, .urdf for URDF, .mcap for Foxglove, .rrd for rerun."""
     fps: Annotated[float, above(0)] = 25.0
-    """Of a recording: how often a second the poses of bodies are written; numbers are written for each row."""
+    """With a recording: how often per second the poses of bodies are written; numbers are written for each row."""
     field: str = "none"
     """Field to put it on; none for the robot alone."""
     ball: str = "none"
@@ -55,7 +55,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.model.export import as_mjcf, as_urdf
     from nutmeg.model.identified import placed_with_body
-    from nutmeg.model.physics import native_profile
+    from nutmeg.model.physics import native_profile, profile_for_servos
     from nutmeg.model.robot import load_robot
 
     urdf = _is_urdf(arguments)
@@ -63,7 +63,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     placement = placed_with_body(plain, arguments.body, actuation="ideal" if urdf else arguments.actuation)
     if placement.actuation == "motoflex-paper":
         raise UsageError("motoflex-paper is compiled code that plain MJCF cannot hold; export motoflex instead.")
-    asked = arguments.physics or load_robot(arguments.robot).physics
+    own = load_robot(arguments.robot).physics
+    asked = arguments.physics or (own if placement.actuation == "ideal" else profile_for_servos(own))
     physics = native_profile(asked)
     if physics != asked and not urdf:
         terminal.say(

@@ -3,7 +3,7 @@
 The configuration says which recordings (logs of motion, folders of pictures), what was commanded and measured in
 them, and which numbers are searched within which bounds. Recordings that are held out are never seen by the fit; they
 tell what it is worth. Writes a folder with params.toml (for --body of other commands), results.json and report.html.
-Ctrl-C saves; the same command with the same --output goes on and ends with the same numbers.
+Ctrl-C saves; the same command with the same --output continues and ends with the same numbers.
 
 example: nutmeg identify identify.toml --check
          nutmeg identify examples/servo_xl330/identify.toml --seed 3
@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,16 @@ from rich.text import Text
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, finite, open_run
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, chosen_evaluator, processors
+from nutmeg.commands.options import (
+    DeviceOption,
+    JsonOption,
+    OptionalOutput,
+    Seed,
+    WorkerOptions,
+    check_configuration,
+    chosen_evaluator,
+    processors,
+)
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -41,7 +51,7 @@ _NEWS_PERIOD = 15.0  # time between two lines about the progress where the outpu
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(WorkerOptions, JsonOption):
+class Arguments(WorkerOptions, DeviceOption, JsonOption):
     """Options of `nutmeg identify`."""
 
     config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
@@ -61,7 +71,7 @@ class Arguments(WorkerOptions, JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Identifies, or goes on with it."""
+    """Identifies, or continues an interrupted run."""
     from nutmeg.base.journal import new_folder
     from nutmeg.reality.identify.identification import Identification
     from nutmeg.reality.logs.replay import check_apart
@@ -93,25 +103,29 @@ def _check(fit: Identification, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.reality.logs.replay import MeasuredTrial
 
     errors = fit.cost.per_recording(fit.twin.space.start[None], fit.error)
-    rows = []
+    goals = fit.goal_errors()
+    rows: list[tuple[Any, ...]] = []
     for source, values in errors.items():
         times = [m.times for m in fit.measured if m.source == source and isinstance(m, MeasuredTrial)]
         steps = np.concatenate([np.diff(one) for one in times]) if times else np.empty(0)
         rate, gap = (1 / float(np.median(steps)), float(steps.max())) if len(steps) else (0.0, 0.0)
         seconds = sum(float(one[-1] - one[0]) for one in times)
-        rows.append((source, sum(map(len, times)), seconds, rate, 1000 * gap, fit.factor * float(values[0])))
-    columns = ("recording", "rows", "seconds", "rows/s", "longest gap [ms]", f"error at the start [{fit.unit}]")
+        error = fit.factor * float(values[0])
+        rows.append((source, sum(map(len, times)), seconds, rate, 1000 * gap, error, goals.get(source, math.nan)))
+    heads = (f"error at the start [{fit.unit}]", "position = goal")
+    columns = ("recording", "rows", "seconds", "rows/s", "longest gap [ms]", *heads)
     terminal.table("recordings to fit, and the simulation before any search", columns, rows)
-    doubts = fit.data_doubts()
+    doubts = (*fit.base_doubt(fit.twin.space.start), *fit.data_doubts())
     for doubt in doubts:
         terminal.say(f"note: {doubt}")
-    names = ("recording", "rows", "seconds", "rate", "gap_ms", "error")
+    names = ("recording", "rows", "seconds", "rate", "gap_ms", "error", "position_is_goal")
     return {"recordings": [dict(zip(names, row, strict=True)) for row in rows], "unit": fit.unit, "problems": doubts}
 
 
 def _settings(arguments: Arguments) -> IdentifySettings:
     from nutmeg.reality.identify.settings import read_identify
 
+    check_configuration(arguments.config, "identify")
     settings = read_identify(arguments.config)
     search = settings.search
     try:
@@ -122,7 +136,8 @@ def _settings(arguments: Arguments) -> IdentifySettings:
         )
     except ValueError as error:
         raise UsageError(f"--seed and --evaluations: {error}") from None
-    return dataclasses.replace(settings, search=search)
+    robot = dataclasses.replace(settings.robot, device=arguments.device or settings.robot.device)
+    return dataclasses.replace(settings, robot=robot, search=search)
 
 
 def _files(arguments: Arguments, settings: IdentifySettings) -> tuple[Files, Files]:
@@ -145,7 +160,7 @@ def _files(arguments: Arguments, settings: IdentifySettings) -> tuple[Files, Fil
 
 
 def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dict[str, object]:
-    """What decides the result: the settings but for the budget, and the content of the recordings."""
+    """What determines the result: the settings but for the budget, and the content of the recordings."""
     table = dataclasses.asdict(settings)
     table = {"robot": table["robot"], "parameters": table["parameters"], **table}  # the order in runs of version 0.1
     for key in ("evaluations", "generations", "seed"):
@@ -157,6 +172,8 @@ def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dic
         del table["supply"]
     if settings.intervals == type(settings.intervals)():
         del table["intervals"]
+    if settings.robot.device == "cpu":  # as in runs of versions that had no other
+        del table["robot"]["device"]
     if not settings.variants:  # as in runs of versions that had none
         del table["variants"], table["selection"]
     return {**table, "train": _content(train), "held_out": _content(held_out)}
@@ -183,7 +200,11 @@ def _identify(
     settings = fit.settings
     scores: list[VariantScore] = []
     evaluator, workers = chosen_evaluator(
-        threads=arguments.threads, cluster=arguments.cluster, warn=terminal.warn, locked=fit.locked
+        threads=arguments.threads,
+        cluster=arguments.cluster,
+        warn=terminal.warn,
+        locked=fit.locked,
+        device=settings.robot.device,
     )
     try:
         if settings.variants:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.commands.options import JsonOption, Output
+from nutmeg.commands.options import JsonOption, Output, check_new
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -50,6 +50,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.recording import CsvMap, import_csv
     from nutmeg.recording.log import plain_map
 
+    check_new(arguments.output, overwrite=arguments.overwrite)
     mapping = plain_map(arguments.file) if arguments.columns is None else read(arguments.columns, CsvMap)
     recording = import_csv(arguments.file, arguments.output, mapping, overwrite=arguments.overwrite)
     rows = [(c.name, len(c.labels), c.unit, " ".join(c.labels)) for c in recording.channels.values()]

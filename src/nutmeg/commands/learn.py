@@ -1,9 +1,9 @@
 """Learn a walk: CMA-ES on a task, from a walk that exists, on all processors (or --threads of them) or a cluster.
 
-Tasks: go-to-target, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards, dynamic-avg-rewards,
-face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`), results.json, report.html
-and best.mp4, a video of the learned walk. Ctrl-C saves; the same command with the same --output goes on and ends with
-the same numbers, and more --generations go further.
+Tasks: go-to-target, go-to-target-hold, sprint, sprint-alone, drive-ball, static-rewards, dynamic-rewards,
+dynamic-avg-rewards, face-forward; trot for AIBOs. Writes a folder with params.toml (for `nutmeg walk --params`),
+results.json, report.html and best.mp4, a video of the learned walk. Ctrl-C saves; the same command with the same
+--output goes on and ends with the same numbers, and more --generations go further.
 
 example: nutmeg learn --task go-to-target --robot nao-spark
          nutmeg learn --task dynamic-rewards --parameters extended --population 40 --generations 100 --threads 2
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _MAX_TRIALS = 1000  # starts from which the learned walk is measured, at most
 AT_ONCE = 8  # candidates that one process simulates together
-_REPORT_PERIOD = 10.0  # the report of a search that goes on is at least this old before it is written again [s]
+_REPORT_PERIOD = 10.0  # least age of the report of a running search before it is written again [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +50,20 @@ class Arguments(WorkerOptions, JsonOption):
     config: Annotated[tyro.conf.Positional[Path | None], tyro.conf.arg(metavar="[CONFIG.toml]")] = None
     """A TOML file with the settings; none is needed."""
     task: str | None = None
-    """What to learn for; go-to-target if left out."""
+    """The task to learn; go-to-target if left out."""
     robot: str | None = None
     """Which robot; nao-spark if left out."""
     actuation: str | None = None
-    """What drives its joints: ideal, servo, motoflex, or another of the robot's; ideal if left out."""
+    """Actuation of the joints: ideal, servo, motoflex, or another of the robot's; ideal if left out."""
     start: str | None = None
     """The walk to begin with: a name, a file, or the folder of a run; the task's own if left out."""
     course: str | None = None
     """Another course than the task's own: go-to-target, holonomic, sprint, or a file."""
     parameters: Literal["searched", "extended"] | None = None
-    """The paper's fourteen, or those with the gyro's feedback and more; of a trot, the twelve to go ahead, or all.
-    If left out, searched."""
+    """Which parameters are searched: the paper's fourteen (searched), or also those of the gyro's feedback and more
+    (extended); of a trot, the twelve of going ahead, or all. If left out, searched."""
     starts: int | None = None
-    """From how many noisy starts each candidate is tried; 3 if left out."""
+    """Number of noisy starts of each candidate; 3 if left out."""
     caution: float | None = None
     """How many times as much stops and falls cost as in the paper; 1.0 if left out."""
     population: int | None = None
@@ -75,7 +75,7 @@ class Arguments(WorkerOptions, JsonOption):
     seed: Seed | None = None
     """Seed of everything random; 1 if left out."""
     name: str | None = None
-    """What the learned walk is called; as the task if left out."""
+    """Name of the learned walk; that of the task if left out."""
     device: Literal["cpu", "gpu"] | None = None
     """Where candidates walk; gpu needs a CUDA device and `pip install 'nutmeg-sim[gpu]'`. If left out, cpu."""
     body: str | None = None
@@ -83,11 +83,11 @@ class Arguments(WorkerOptions, JsonOption):
     randomise: bool = False
     """Walk with bodies drawn from the joint distribution of the estimates in that file."""
     spread: Literal["estimate", "ranges"] | None = None
-    """With --randomise: draw from the estimates' distribution, or evenly from the searched ranges."""
+    """With --randomise: draw from the estimates' distribution, or uniformly from the searched ranges."""
     bodies: int | None = None
-    """With --randomise: how many bodies, 8 if left out; every candidate walks with each."""
+    """With --randomise: number of bodies, 8 if left out; every candidate walks with each."""
     trials: Annotated[int, Bounds(1, _MAX_TRIALS)] = 20
-    """From how many starts the learned walk is measured in the end."""
+    """Number of starts from which the learned walk is measured in the end."""
     output: OptionalOutput = None
     """Folder of the run; runs/learn-TASK-SEED if left out."""
     video: bool = True
@@ -95,7 +95,7 @@ class Arguments(WorkerOptions, JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Learns, or goes on with it."""
+    """Learns, or continues an interrupted run."""
     from nutmeg.learning.learn import WalkLearning
 
     settings = _settings(arguments)
@@ -129,7 +129,7 @@ def _settings(arguments: Arguments) -> LearnSettings:
 
 
 def _described(settings: LearnSettings, learning: WalkLearning) -> dict[str, object]:
-    """What decides the result: the settings but for the budget, the start's numbers and the course's."""
+    """What determines the result: the settings but for the budget, the start's numbers and the course's."""
     from nutmeg.learning.courses import read_course
 
     table = dataclasses.asdict(settings)
@@ -137,7 +137,7 @@ def _described(settings: LearnSettings, learning: WalkLearning) -> dict[str, obj
         del table[key]
     for key in ("body", "randomise", "spread", "bodies"):
         del table[key]
-    if settings.body:  # what walks, whatever the file is called
+    if settings.body:  # the content of the file, independently of its name
         table["bodies"] = [dataclasses.asdict(one) for one in learning.trials.bodies]
     course = dataclasses.asdict(read_course(learning.task.course)) if learning.task.course else {}
     return {**table, "course_content": course, "start_content": learning.before.as_tables()}
@@ -248,7 +248,7 @@ def _searched(learning: WalkLearning, evaluator: Evaluator, opened: Run, termina
 
 
 def _report_progress(history: list[LearnGeneration], learning: WalkLearning, opened: Run) -> None:
-    """The report of a search that goes on: the fitness so far."""
+    """Writes the report of a running search."""
     import numpy as np
 
     from nutmeg.view.reports.report import Card, number, write_page

@@ -29,12 +29,12 @@ import types
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, FileError
-from nutmeg.base.settings import Bounds, at_least, field_notes
+from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.settings import Bounds, at_least, field_notes, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ Seconds = Annotated[float, Bounds(0, math.inf, without_high=True), tyro.conf.arg
 """A finite time in seconds."""
 Output = Annotated[Path, tyro.conf.arg(aliases=["-o"], metavar="OUT")]  # a file or folder to write, `-o` for short
 OptionalOutput = Annotated[Path | None, tyro.conf.arg(aliases=["-o"], metavar="OUT")]
-"""The same; a name is made up if it is left out."""
+"""The same option with a generated name as its default."""
 Count = Annotated[int, at_least(1)]
 Threads = Annotated[int, at_least(0)]  # how many processors to use; 0 takes all (see `processors`)
 Seed = Annotated[int, at_least(0)]
@@ -63,7 +63,7 @@ def processors(threads: int) -> int:
 
 
 def _has_display() -> bool:
-    """Whether somebody sits at this machine who would see a browser that opens."""
+    """Whether this machine has a display on which a browser can open."""
     if not sys.stdout.isatty() or os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
@@ -97,7 +97,7 @@ class WatchOptions(PageOptions):
 
     group: ClassVar[str] = "watching"
     seconds: Seconds = 0.0
-    """End by itself after so much simulated time; 0 goes on until Ctrl-C."""
+    """End after this simulated time; 0 continues until Ctrl-C."""
     view: bool = True
     """Show the simulation on a web page; without it, the simulation only runs and is recorded."""
     record: Path | None = None
@@ -127,7 +127,8 @@ class BodyOptions:
     type: str = ""
     """One of the robot's types."""
     actuation: str = ""
-    """What drives the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left out."""
+    """Actuation of the joints: ideal, servo, motoflex, or a TOML file of your own; ideal, or the body's, if left
+    out."""
     body: Path | None = None
     """An identified body (the params.toml of `nutmeg identify`)."""
 
@@ -143,8 +144,24 @@ class WorkerOptions:
     """Address of a Dask scheduler whose workers simulate instead, such as tcp://10.0.0.5:8786."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DeviceOption:
+    """On which engine candidates are simulated."""
+
+    group: ClassVar[str] = "processors"
+    device: Literal["cpu", "gpu", "warp-cpu"] | None = None
+    """cpu; gpu for a CUDA device (`pip install 'nutmeg-sim[gpu]'`), which simulates all candidates of a generation at
+    once; warp-cpu for the same on this processor, slowly. The configuration's if left out; numbers differ a little."""
+
+
 def chosen_evaluator(
-    *, threads: int, cluster: str, warn: Callable[[str], None], piece: Share | None = None, locked: bool = False
+    *,
+    threads: int,
+    cluster: str,
+    warn: Callable[[str], None],
+    piece: Share | None = None,
+    locked: bool = False,
+    device: str = "cpu",
 ) -> tuple[Evaluator, str]:
     """The evaluator that a user asked for, and its description for the report.
 
@@ -155,12 +172,19 @@ def chosen_evaluator(
     Args:
         threads: how many processors of this machine simulate; 0 for all.
         cluster: address of a Dask scheduler instead; empty for none.
-        warn: told if the cluster has no workers.
+        warn: called if the cluster has no workers.
         piece: how candidates are cut into pieces; an equal share for each worker without it.
         locked: whether the work keeps Python's lock for much of its time.
+        device: the engine of the worlds; other than `cpu` it has all candidates at once.
     """
     from nutmeg.search import evaluation
 
+    if device != "cpu":
+        if threads > 1 or cluster:
+            raise UsageError(
+                "a device simulates all candidates itself: leave --threads and --cluster out, or take --device cpu."
+            )
+        return evaluation.InThisThread(), "a CUDA device" if device == "gpu" else "Warp on this processor"
     piece, threads = piece or evaluation.EQUAL_SHARES, processors(threads)
     if cluster:
         from nutmeg.search.cluster import OnCluster
@@ -206,6 +230,24 @@ def check_output(path: Path, *endings: str) -> None:
         pass
 
 
+CONFIGURATIONS = {"identify": "recordings", "btr": "controller", "tournament": "team"}
+"""Commands that read a configuration, and the key that only theirs has."""
+
+
+def check_configuration(path: Path, command: str) -> None:
+    """Raise `UsageError` if a TOML file is the configuration of another command."""
+    keys = read_toml(path)
+    others = [other for other, key in CONFIGURATIONS.items() if key in keys]
+    if others and command not in others:
+        raise UsageError(f"{path} is a configuration of another command: nutmeg {others[0]} {path}")
+
+
+def check_new(path: Path, *, overwrite: bool) -> None:
+    """Raise `FileError` if something has this name already, unless the option `--overwrite` was given."""
+    if path.exists() and not overwrite:
+        raise FileError(path, "exists already. Choose another name, or add --overwrite to replace it.")
+
+
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """Turn what can go wrong while a file is written into a `FileError` that names it."""
@@ -219,9 +261,9 @@ def writing(path: Path) -> Iterator[Path]:
 # Help texts: options in groups, each with the name of its value, its meaning and its default.
 
 _VALUE_NAMES = {"Path": "PATH", "str": "NAME", "int": "N", "float": "NUMBER"}
-"""What the value of an option is called, by its type."""
+"""Names of an option's value, by its type."""
 _UNIT_NAMES = {"s": "SECONDS", "m": "METRES", "Hz": "HZ", "rad": "RAD", "m/s": "M/S"}
-"""What a number is called, by the unit in its bounds."""
+"""Names of a number, by the unit in its bounds."""
 _POSITIONAL = tyro.conf.Positional[int].__metadata__[0]  # type: ignore[attr-defined]
 _MAX_WIDTH = 100  # widest help text, characters: longer lines are hard to read
 _INDENT = 24  # where the texts of options begin, characters
@@ -261,8 +303,8 @@ def help_text(title: str, about: str, options: Any) -> str:  # noqa: ANN401 (a d
 
 
 def for_tyro(options: Any) -> Any:  # noqa: ANN401 (a dataclass)
-    """The same class of options, which lets tyro use the same names and texts in its errors."""
-    hints, told = typing.get_type_hints(options, include_extras=True), {}
+    """The same class of options, with names and texts that tyro uses in its errors."""
+    hints, annotations = typing.get_type_hints(options, include_extras=True), {}
     for option in _options_of(options):
         kind, metadata = _parts(hints[option.field])
         given = _argument(metadata)
@@ -270,8 +312,8 @@ def for_tyro(options: Any) -> Any:  # noqa: ANN401 (a dataclass)
             given, metavar=given.metavar or option.value or None, help=option.text, help_behavior_hint=""
         )
         kept = [one for one in metadata if one is not given]
-        told[option.field] = typing.Annotated[(kind, *kept, known)]
-    return type(options.__name__, (options,), {"__annotations__": told, "__module__": options.__module__})
+        annotations[option.field] = typing.Annotated[(kind, *kept, known)]
+    return type(options.__name__, (options,), {"__annotations__": annotations, "__module__": options.__module__})
 
 
 def _options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
@@ -309,7 +351,7 @@ def _option(field: dataclasses.Field[Any], hint: Any, note: str, group: str) -> 
 
 
 def _parts(hint: Any) -> tuple[Any, list[Any]]:  # noqa: ANN401
-    """An annotation as the type of the value and what is said about it."""
+    """An annotation as the type of the value and its metadata."""
     if not hasattr(hint, "__metadata__"):
         return hint, []
     kind, *metadata = typing.get_args(hint)
@@ -317,7 +359,7 @@ def _parts(hint: Any) -> tuple[Any, list[Any]]:  # noqa: ANN401
 
 
 def _argument(metadata: list[Any]) -> Any:  # noqa: ANN401 (tyro has no public name for it)
-    """What a field says about itself with `tyro.conf.arg`."""
+    """The `tyro.conf.arg` of a field."""
     empty = tyro.conf.arg()
     return next((one for one in metadata if isinstance(one, type(empty))), empty)
 

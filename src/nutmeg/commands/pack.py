@@ -1,4 +1,4 @@
-"""Make one file of a recording's folder, to send to somebody; every command reads either.
+"""Make one file of a recording's folder, to send it; every command reads either.
 
 example: nutmeg pack match.nutmeg match-packed.nutmeg
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.commands.options import JsonOption
+from nutmeg.commands.options import JsonOption, check_new
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
@@ -33,7 +33,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Packs the recording."""
     from nutmeg.recording import Recording, pack
 
-    Recording.open(arguments.folder)  # says what is wrong with one that nobody could read
+    check_new(arguments.output, overwrite=arguments.overwrite)
+    Recording.open(arguments.folder)  # refuses a folder that is no readable recording
     pack(arguments.folder, arguments.output, overwrite=arguments.overwrite)
     size = arguments.output.stat().st_size
     terminal.say(f"wrote {arguments.output}: {size / 1e6:.1f} MB.")

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 BEHAVIOURAL = "behavioural"
-SHIRTS = ("Blue", "Red")  # the titles of teams that nobody chose, by the colours of their shirts
+SHIRTS = ("Blue", "Red")  # titles of default teams, by the colours of their shirts
 _DEFAULT_LEFT = {"physical": "policy", BEHAVIOURAL: "roles-pass"}
 _DEFAULT_RIGHT = {"physical": "final", BEHAVIOURAL: "attacker-keeper"}
 _SUBTITLES = {  # what they are, in words that a stranger understands
@@ -92,13 +92,13 @@ class FileOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BehaviouralOptions:
-    """What only matches of the behavioural world have."""
+    """Options of matches of the behavioural world only."""
 
     group: ClassVar[str] = "with --world behavioural"
     behaviour: str = "nao"
-    """What robots and ball can do: a name, or a TOML file."""
+    """Abilities of robots and ball: a name, or a TOML file."""
     eyes: str = ""
-    """What robots see and hear with: a name, or a TOML file; if left out, what goes with the robots."""
+    """Senses of the robots: a name, or a TOML file; if left out, those that belong to the robots."""
     images: bool = False
     """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
     a renderer (see nutmeg doctor)."""
@@ -132,7 +132,7 @@ class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
     half: Annotated[float, above(0, "s", up_to=_MAX_HALF)] = 300.0
     """Length of a half in seconds."""
     seconds: Seconds = 0.0
-    """End after so much simulated time; 0 plays the whole match."""
+    """End after this simulated time; 0 plays the whole match."""
     fast: bool = False
     """Play as fast as the computer can, instead of in real time."""
     seed: Seed = 1
@@ -186,13 +186,13 @@ def _teams_of(arguments: Arguments) -> tuple[str, str]:
 
 
 def _field_of(arguments: Arguments) -> str:
-    """What is played on."""
+    """The name of the field."""
     return arguments.field or DEFAULT_FIELD[arguments.world]
 
 
 def check(arguments: Arguments) -> None:
     """Refuses a match that cannot be played, before any folder is made for it."""
-    rules_of(arguments)
+    _rules_of(arguments)
     if arguments.world == BEHAVIOURAL:
         _check_behavioural(arguments)
     else:
@@ -242,7 +242,7 @@ def _book_of(arguments: Arguments) -> str:
     return DEFAULT_RULES[arguments.world] if marked else DEFAULT_RULES["physical"]
 
 
-def rules_of(arguments: Arguments) -> Rules:
+def _rules_of(arguments: Arguments) -> Rules:
     """The rule book on the field."""
     from nutmeg.match.rules.book import rules_on
 
@@ -274,7 +274,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
 
     names, chosen = team_names(*_teams_of(arguments)), _teams_of(arguments)
     game = BehaviourGame(
-        rules_of(arguments),
+        _rules_of(arguments),
         seed=arguments.seed,
         setup=BehaviourSetup(
             field=_field_of(arguments),
@@ -295,7 +295,7 @@ def _behavioural(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple
 def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[str, int], AnyPlayer]]:
     from nutmeg.match.game import Game, PhysicalSetup
 
-    rules, (left, right) = rules_of(arguments), team_names(*_teams_of(arguments))
+    rules, (left, right) = _rules_of(arguments), team_names(*_teams_of(arguments))
     game = Game(
         rules,
         seed=arguments.seed,
@@ -342,7 +342,7 @@ def team_names(left: str, right: str) -> tuple[str, str]:
 def shown_names(arguments: Arguments) -> dict[str, list[str]]:
     """Titles and subtitles of the teams on pages and in reports.
 
-    Teams that nobody chose are called by their shirts, with what they are below: the names of their walks or strategies
+    Default teams are named after their shirts, with a description below, because the names of their walks or strategies
     mean nothing to a stranger. A team that was chosen keeps its name.
     """
     shown = [
@@ -376,7 +376,7 @@ class Files(Closing):
     replay: Path | None
     video: Path | None
     cameras: Path
-    """Folder for the pictures of robots' cameras, if somebody wants them."""
+    """Folder for the pictures of robots' cameras, if requested."""
     folder: Path | None
     """The folder of the match, unless all files have names of their own."""
 
@@ -423,9 +423,9 @@ class Files(Closing):
 
 
 class _MatchRun:
-    """A match as something to watch: built when its recording begins, one cycle after the other until it is over.
+    """A match that is watched: built when its recording begins, then played cycle by cycle until it is over.
 
-    `begun` is called when the match goes on after its first cycle, and the page is there.
+    `begun` is called after the first cycle, when the page is ready.
     """
 
     def __init__(self, arguments: Arguments, terminal: Terminal, *, begun: Callable[[], None]) -> None:
@@ -436,7 +436,7 @@ class _MatchRun:
 
     @property
     def time(self) -> float:
-        """Simulated so far [s]."""
+        """Simulated time [s]."""
         return self._driver.game.time if self._driver is not None else 0.0
 
     def begin(self, path: Path) -> None:
@@ -446,7 +446,7 @@ class _MatchRun:
             self._cycle(self._driver)
 
     def advance(self, seconds: float, clock: Clock) -> None:
-        """Plays until the match is over, so much time has passed, or the clock ends it."""
+        """Plays until the match is over, a time has passed, or the clock ends it."""
         driver = self._driver
         assert driver is not None
         self._begun()
@@ -555,7 +555,7 @@ class _MatchOutputs(Closing):
                 self._terminal.say(f"{page}: {files[page]}{note}")
 
     def _draw(self, written: dict[str, object]) -> None:
-        """The video and the pictures of cameras, where they are wanted and there is a renderer."""
+        """Draws the video and the pictures of cameras, if they are requested and there is a renderer."""
         from nutmeg.view.files.camera_frames import write_cameras
         from nutmeg.view.files.pictures import QUICK
         from nutmeg.view.files.video import video

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
+from nutmeg.base.errors import UsageError
 from nutmeg.commands.options import JsonOption, PageOptions, Seconds, check_output
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Arguments(PageOptions, JsonOption):
     """Channels to plot from the start, such as ball.speed, or nao.angles.LKneePitch for one label of a channel; more
     can be added on the page."""
     robot: str = ""
-    """The robot (a name or a path) that moves as a recording without a scene says, such as the log of a real robot;
-    without it, such a recording shows its plots only."""
+    """The robot (a name or a path) that moves by a recording without a scene, such as the log of a real robot; without
+    it, only the plots of that recording are shown."""
     beside: Path | None = None
     """Another recording, drawn as a ghost at the same time since its start."""
     html: Path | None = None
@@ -43,7 +44,7 @@ class Arguments(PageOptions, JsonOption):
     fps: float = 25.0
     """Moments per second kept in the page."""
     seconds: Seconds = 0.0
-    """End by itself after so many seconds; 0 goes on until Ctrl-C."""
+    """End after this number of seconds; 0 continues until Ctrl-C."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -55,6 +56,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     recording = Recording.open(arguments.file)
     for problem in recording.problems:
         terminal.warn(problem)
+    if recording.finished and not len(recording):
+        raise UsageError(f"{arguments.file}: the recording ended before its first row, so there is nothing to show.")
     if arguments.html is not None:
         return _write_page(arguments, arguments.html, terminal)
     from nutmeg.view.pages.process import start_viewer_process

@@ -1,7 +1,7 @@
 """Run an experiment of a paper again and put its numbers beside ours; figures and results.json go into a folder.
 
 --list shows all experiments with their size, the time they take and their last verdict. Experiments of several seeds
-keep each one's result: an interrupted experiment goes on when the same command is given. `all` runs one after another
+keep each one's result: the same command continues an interrupted experiment. `all` runs one after another
 and ends with an error if one breaks off, or misses a goal that is not listed as a known miss.
 
 example: nutmeg reproduce --list
@@ -15,6 +15,7 @@ example: nutmeg reproduce --list
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
          nutmeg reproduce walk-learning --device gpu
+         nutmeg reproduce walk-learning --agents GoToTarget FaceForward --generations 50 --seeds 3
          nutmeg reproduce camera-localisation --quick
          nutmeg reproduce league-replay
 """
@@ -67,7 +68,7 @@ class Arguments(JsonOption):
     """Options of `nutmeg reproduce`."""
 
     experiment: tyro.conf.Positional[Experiment | None] = None
-    """Which experiment."""
+    """Name of the experiment; --list shows all."""
     list: bool = False
     """Show all experiments instead of running one."""
     output: OptionalOutput = None
@@ -87,6 +88,10 @@ class Arguments(JsonOption):
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...), which are measured
     instead of learned."""
+    agents: tuple[str, ...] | None = None
+    """walk-learning: the agents that are learned, such as GoToTarget; all if left out."""
+    generations: Count | None = None
+    """walk-learning: how many generations; the paper's 200 if left out. More go on where fewer have ended."""
     device: Literal["cpu", "gpu"] | None = None
     """walk-learning: where candidates walk; a GPU if left out, with --quick the processor."""
     traces: Path | None = None
@@ -190,7 +195,18 @@ def _options(experiment: str, arguments: Arguments, known: set[str]) -> dict[str
     """The settings of the experiment that options give; an option that the experiment does not have is an error."""
     given = {
         name: getattr(arguments, name)
-        for name in ("reality", "seed", "seeds", "scale", "walks", "device", "traces", "client")
+        for name in (
+            "reality",
+            "seed",
+            "seeds",
+            "scale",
+            "walks",
+            "agents",
+            "generations",
+            "device",
+            "traces",
+            "client",
+        )
     }
     given = {name: value for name, value in given.items() if value is not None}
     if arguments.quick and "seeds" in known:

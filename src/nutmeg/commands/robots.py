@@ -1,6 +1,6 @@
 """List the robots, or show one in full: its bodies, joints with limits, drives, sensors and a picture.
 
-With --describe, write a first robot.toml for a model file of somebody else's (MJCF, URDF), to be corrected by hand.
+With --describe, write a first robot.toml for a model file (MJCF, URDF), to be corrected by hand.
 
 example: nutmeg robots
          nutmeg robots nao-v6 --picture nao.png
@@ -146,7 +146,7 @@ def _show(robot: RobotSettings, arguments: Arguments, terminal: Terminal) -> dic
 
 
 def _overlap_advice(arguments: Arguments) -> str:
-    """What to do about shapes of the robot that overlap where it starts; empty if none do."""
+    """Advice on shapes of the robot that overlap where it starts; empty if none do."""
     from nutmeg.model import Placement, SceneSettings, assemble
     from nutmeg.model.posing import overlap_advice, overlaps
 

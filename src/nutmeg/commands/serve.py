@@ -1,7 +1,7 @@
 """Serve a match to agents and monitors that speak SimSpark's protocol: the RoboCup 3D simulation league's own.
 
 Agents connect to port 3100, monitors and trainers to 3200. The line `ready` on standard output says that both listen.
-With --left or --right the built-in team plays, over the socket like everybody else. Ends with Ctrl-C, SIGTERM or a
+With --left or --right the built-in team plays, over the socket like any other. Ends with Ctrl-C, SIGTERM or a
 trainer's (killsim); the recording is then closed and named.
 
 example: nutmeg serve
@@ -65,7 +65,7 @@ _TEAM_PATIENCE = 3.0  # how long the processes of built-in teams may take to end
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions(ServeOptions):
-    """Options of all served matches, whatever their protocol."""
+    """Options of all served matches, in any protocol."""
 
     group: ClassVar[str] = "match and agents"
     agent_port: Port = 3100
@@ -75,9 +75,9 @@ class MatchOptions(ServeOptions):
     fast: bool = False
     """Begin the next cycle as soon as all agents have answered, at the latest after 20 ms."""
     sync: bool = False
-    """Begin the next cycle when all agents have said (syn), however long that takes, also together with --fast."""
+    """Begin the next cycle when all agents have sent (syn), however long that takes, also together with --fast."""
     patience: Annotated[float, Bounds(0, math.inf, without_low=True)] = _SYNC_PATIENCE
-    """With --sync: disconnect an agent that has not said (syn) for so long [s]; inf waits for ever."""
+    """With --sync: disconnect an agent that has not sent (syn) for this time [s]; inf waits for ever."""
     players: int | None = None
     """Players of a team; as many as the rules allow if left out, and 4 of a built-in team."""
     half_length: Seconds | None = None
@@ -87,11 +87,11 @@ class MatchOptions(ServeOptions):
     automatic_kick_off: bool = False
     """Halves start by themselves, instead of by a trainer."""
     wait_before_kick_off: Seconds | None = None
-    """Before an automatic kick-off, counted once somebody is there [s]; 30 if left out."""
+    """Time before an automatic kick-off, counted once a player is present [s]; 30 if left out."""
     rules: str = "sim3d"
     """The rule book: a name, or a TOML file of your own."""
     until_over: bool = False
-    """End when the game is over; otherwise the server goes on until it is ended."""
+    """End when the game is over; otherwise the server continues until it is ended."""
 
     def ports(self) -> dict[str, int]:
         """The ports to listen on, by option."""
@@ -124,8 +124,8 @@ class MjArguments(MatchOptions, ControllerOptions):
     """Serve a match of Booster T1 and K1 robots to agents that speak rcssservermj's protocol.
 
     Agents connect to port 60000, monitors and trainers to 60001. The line `ready` on standard output says that both
-    listen. Robots are built before anybody comes, so that nobody who joins costs the others a cycle. Ends with Ctrl-C,
-    SIGTERM or a trainer's (killsim); the recording is then closed and named.
+    listen. Robots are built before players join, so that joining delays no cycle. Ends with Ctrl-C, SIGTERM or a
+    trainer's (killsim); the recording is then closed and named.
 
     example: nutmeg serve mj
              nutmeg serve mj --sync --no-view --no-record --seats 1 --k1-seats 0
@@ -145,6 +145,9 @@ class MjArguments(MatchOptions, ControllerOptions):
     not."""
     k1_seats: Annotated[int, Bounds(0, 22)] | None = None
     """K1 robots that can play at once; as many as both teams have if left out."""
+    beam_noise: bool = False
+    """Beams have an error of up to 5 cm and 10 degrees, drawn by the seed; rcssservermj has none, so that the same
+    agents play the same game with every seed."""
     swap_ends: bool = False
     """Teams change ends at half-time; rcssservermj has no second half (see --halves)."""
     offside: bool = False
@@ -159,7 +162,7 @@ class MjArguments(MatchOptions, ControllerOptions):
     """A draw is followed by penalty kicks, which rcssservermj does not have."""
 
 
-class Prepared(NamedTuple):
+class _Prepared(NamedTuple):
     """A match that is ready to be served."""
 
     game: BaseGame
@@ -172,13 +175,13 @@ class Prepared(NamedTuple):
 
 
 def run(arguments: Arguments | MjArguments, terminal: Terminal) -> dict[str, Any]:
-    """Serves until somebody ends it."""
+    """Serves until the server is ended."""
     if isinstance(arguments, MjArguments):
         return _serve(arguments, terminal, lambda stack: _prepare_mj(arguments, stack))
     return _serve(arguments, terminal, lambda stack: _prepare_spark(arguments, stack))
 
 
-def _prepare_spark(arguments: Arguments, stack: contextlib.ExitStack) -> Prepared:
+def _prepare_spark(arguments: Arguments, stack: contextlib.ExitStack) -> _Prepared:
     """The match with a seat for each robot that can play, and the walks of built-in teams."""
     from nutmeg.match.drawing import league_scene
 
@@ -211,13 +214,13 @@ def _prepare_spark(arguments: Arguments, stack: contextlib.ExitStack) -> Prepare
         ),
     )
     walks = {team: walk for team, walk in zip(teams, (arguments.left, arguments.right), strict=True) if walk}
-    return Prepared(stack.enter_context(game), record, lambda: rehearse(rules), SIMSPARK, walks)
+    return _Prepared(stack.enter_context(game), record, lambda: rehearse(rules), SIMSPARK, walks)
 
 
 def _serve(
-    arguments: MatchOptions, terminal: Terminal, prepare: Callable[[contextlib.ExitStack], Prepared]
+    arguments: MatchOptions, terminal: Terminal, prepare: Callable[[contextlib.ExitStack], _Prepared]
 ) -> dict[str, Any]:
-    """Serves what is prepared until somebody ends it; what it needs is closed with it."""
+    """Serves what is prepared until the server is ended; what it needs is closed with it."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(terminated_as_interrupted())
         with Starting(signal.SIGTERM):
@@ -226,7 +229,7 @@ def _serve(
             from nutmeg.net.simspark.server import Server
 
             settings = _settings(arguments)
-            game.cycle({})  # begins the recording, which takes a while for which nobody should have to wait later
+            game.cycle({})  # begins the recording now, because that takes a while, and players would wait for it later
             rehearse_match()  # also what is found on disk has to be loaded, for which the compiler is needed
             log = stack.enter_context(ServerLog(terminal.say))
             server = stack.enter_context(Server(game, settings, log.report, protocol))
@@ -277,7 +280,7 @@ def _settings(arguments: MatchOptions) -> ServerSettings:
         host=arguments.host,
         agent_port=arguments.agent_port,
         monitor_port=arguments.monitor_port,
-        # A server that waits for everybody is as fast as it can be: --fast changes nothing about --sync.
+        # A server that waits for all agents is as fast as possible: --fast changes nothing about --sync.
         pace="sync" if arguments.sync else "fast" if arguments.fast else "real-time",
         limits=AgentLimits(patience=arguments.patience),
     )
@@ -377,7 +380,7 @@ class _TeamProcesses(Closing):
 # ---- rcssservermj
 
 
-def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared:
+def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> _Prepared:
     """The match, with a seat for each robot that can play."""
     from nutmeg.match.mj_game import MjGame, MjSetup, empty_scene
     from nutmeg.net.mj.server import MJ
@@ -387,15 +390,15 @@ def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> Prepared
     record = arguments.new_recording("match.nutmeg")
     seats = _mj_seats(arguments, rules)
     make_drawing = _make_drawing(empty_scene(field, seats), stack, drawn=record is not None)
-    setup = MjSetup(field=field, make_drawing=make_drawing)
+    setup = MjSetup(field=field, beam_noise=arguments.beam_noise, make_drawing=make_drawing)
     game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
     if arguments.game_controller:
-        stack.enter_context(_tell(game, arguments))
-    return Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
+        stack.enter_context(_controller(game, arguments))
+    return _Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
 
 
-def _tell(game: MjGame, arguments: MjArguments) -> GameController:
-    """A GameController that tells the match."""
+def _controller(game: MjGame, arguments: MjArguments) -> GameController:
+    """The GameController of a match."""
     from nutmeg.match.rules.state import PLAYERS_SHAPE
     from nutmeg.net.game_controller import GameController
 

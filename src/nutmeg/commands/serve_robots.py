@@ -57,12 +57,12 @@ SCHEDULE_COLUMNS = {
     "mean_took_ms": "took",
     "longest_ms": "longest",
 }
-"""What is shown of each task, and what it is called."""
+"""Columns of the table of tasks, and their titles."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostOptions(ServeOptions, ControllerOptions):
-    """Options of hosted robots, whatever their protocol."""
+    """Options of hosted robots, in any protocol."""
 
     protocol: ClassVar[str]
     group: ClassVar[str] = "robots and clients"
@@ -71,7 +71,7 @@ class HostOptions(ServeOptions, ControllerOptions):
     field: str = ""
     """The field, with its ball: a name, or a TOML file of your own; floor for a plain floor."""
     actuation: str = ""
-    """What drives the joints: ideal, servo, motoflex, or a TOML file; servo where the robot has it if left out."""
+    """Actuation of the joints: ideal, servo, motoflex, or a TOML file; servo where the robot has it if left out."""
     pose: str = ""
     """The pose in which robots start, by its name in the robot's file; ready if left out."""
     real_time: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -85,14 +85,14 @@ class HostOptions(ServeOptions, ControllerOptions):
     noise: bool = True
     """Add noise to what sensors measure."""
     seconds: Seconds = 0.0
-    """End after so much simulated time; 0 goes on until it is ended."""
+    """End after this simulated time; 0 continues until the server is ended."""
     show_schedule: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Show how punctual every task is, every ten seconds and at the end."""
     graphics: bool = True
     """Draw what cameras see."""
     game: str = ""
     """Play a match by this rule book (spl2025, spl2011, or a TOML file): half of the robots against the others, with a
-    referee and a GameController that tells them."""
+    referee and a GameController that informs them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +152,7 @@ class RosArguments(HostOptions):
 
 
 def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Terminal) -> dict[str, Any]:
-    """Serves until somebody ends it."""
+    """Serves until the server is ended."""
     if arguments.real_time and arguments.lock_step:
         raise UsageError("--real-time and --lock-step do not go together; leave one of them out.")
     with contextlib.ExitStack() as stack:
@@ -184,7 +184,7 @@ def run(arguments: LolaArguments | OpenrArguments | RosArguments, terminal: Term
 def _plan(
     arguments: LolaArguments | OpenrArguments | RosArguments, log: ServerLog
 ) -> tuple[HostSettings, RobotPort, Cameras]:
-    """What is hosted, over which protocol, and what draws pictures."""
+    """The settings of the host, the port of its protocol, and the cameras."""
     if isinstance(arguments, OpenrArguments):
         return _openr(arguments, log)
     return _ros(arguments, log) if isinstance(arguments, RosArguments) else _lola(arguments, log)
@@ -209,7 +209,7 @@ def _match(arguments: HostOptions, settings: HostSettings) -> tuple[HostSettings
 
 
 def _hands_on(host: RobotHost) -> Controls:
-    """What people at the page may do to robots by hand."""
+    """The sensors that people can set by hand on the page."""
     from nutmeg.view.pages.orders import Controls, Inbox, Order
 
     def touch(order: Order) -> None:  # called in the thread that reads the page's orders
@@ -410,7 +410,7 @@ def _needed(arguments: HostOptions, robots: int) -> int:
 
 
 def _cameras(*, drawn: bool, in_step: bool) -> Cameras:
-    """What makes pictures: a process of its own, or in lock-step the simulation itself, the same every time."""
+    """The cameras: a process of its own or, in lock-step, the simulation itself, the same every time."""
     if not drawn:
         return None
     if in_step:

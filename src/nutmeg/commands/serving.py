@@ -1,4 +1,4 @@
-"""What the commands that serve something have in common: options, page, recording, and a log that never blocks.
+"""The common part of the serving commands: options, page, recording, and a log that never blocks.
 
 with ServerLog(terminal.say) as log, ServedPage(log, record, host="127.0.0.1", port=8080) as page:
     page.show()                         # comes up beside the running server
@@ -81,10 +81,10 @@ class ControllerOptions:
     gc_return_port: Port = 3939
     """UDP port on which robots answer the GameController; 0 takes a free one."""
     team_numbers: tuple[Annotated[int, Bounds(0, 254)], Annotated[int, Bounds(0, 254)]] = (1, 2)
-    """Numbers of the teams that begin on the left and on the right, as the GameController tells them."""
+    """Numbers of the teams that begin on the left and on the right in the GameController's messages."""
 
     def controller_settings(self, host: str) -> ControllerSettings:
-        """What a GameController needs to know; answers are taken on the address `host`."""
+        """The settings of a GameController; answers are taken on the address `host`."""
         from nutmeg.net.game_controller import ControllerSettings
 
         return ControllerSettings(
@@ -125,7 +125,7 @@ def ended_as_asked(record: Path | None, close: Callable[[], object]) -> Iterator
         kept = f" Everything up to then is in {record}." if record else ""
         raise SimulationError(f"{error}{kept}") from None
     finally:
-        close()  # first of all: whatever else takes long to end, the recording is whole
+        close()  # first, so that the recording is complete however long the rest takes to end
 
 
 class ServedPage(Closing):
@@ -140,11 +140,11 @@ class ServedPage(Closing):
         self._log, self._record, self._host, self._port = log, record, host, port
         self._viewer: ViewerProcess | None = None
         self._thread: threading.Thread | None = None
-        if record is not None:  # loaded now: it takes long, and the server would wait for it later
+        if record is not None:  # loaded now, because it takes long, and the server would wait for it later
             import nutmeg.view.pages.process  # noqa: F401
 
     def show(self, controls: Controls | None = None) -> None:
-        """Starts the page, which takes seconds and may command what is said, and returns at once."""
+        """Starts the page with its controls, which takes seconds, and returns at once."""
         if self._record is not None:
             self._thread = threading.Thread(target=self._start, args=(controls,), name="page", daemon=True)
             self._thread.start()
@@ -173,10 +173,10 @@ class ServedPage(Closing):
 
 
 class ServerLog(Closing):
-    """What happens to a server, written for people without ever holding the server up.
+    """The log of a server for people, which never delays the server.
 
-    Lines are written by a thread of their own, because `write` may be slow or never return. At most so many lines a
-    second are written; how many were left out is said as soon as there is room again. One kind of line is never left
+    Lines are written by a thread of their own, because `write` may be slow or never return. The number of lines a
+    second is limited; how many were left out is written as soon as there is room again. One kind of line is never left
     out: if it was written that a player joined, it is also written that it left, and why.
     """
 
@@ -190,7 +190,7 @@ class ServerLog(Closing):
         self._write, self._a_second, self._clock = write, a_second, clock
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._players: set[str] = set()
-        """Clients of whom it was written that they joined."""
+        """Clients whose joining was reported."""
         self._second, self._told, self._left_out = clock(), 0, 0
         self._thread = threading.Thread(target=self._work, name="server log", daemon=True)
         self._thread.start()
@@ -216,12 +216,12 @@ class ServerLog(Closing):
         line = f"{words[report.kind]} {report.client}: {report.text}"
         if report.kind == "left" and report.client in self._players:
             self._players.remove(report.client)
-            self._lines.put(line)  # whatever else happens: there are not more of these than lines about joining
+            self._lines.put(line)  # in any case: there are not more of these than lines about joining
         elif self.write(line) and report.kind == "joined":
             self._players.add(report.client)
 
     def close(self) -> None:
-        """Writes what still waits, unless nobody reads."""
+        """Writes the remaining lines, unless the reader is gone."""
         self._lines.put(None)
         self._thread.join(_LOG_PATIENCE)
 

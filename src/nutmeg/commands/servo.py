@@ -136,7 +136,7 @@ def _all(rigs: dict[str, Rig], arguments: Arguments, terminal: Terminal) -> list
 
 
 def facts(rig: Rig) -> dict[str, str]:
-    """What is known of the joint's servo before it is measured."""
+    """The known facts of the joint's servo before it is measured."""
     low, high = rig.range
     out = {"physics step": f"{1000 * rig.timestep:g} ms"}
     out["range"] = f"{low:.3g} to {high:.3g} rad" if math.isfinite(high - low) else "turns freely"

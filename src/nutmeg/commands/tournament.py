@@ -1,9 +1,9 @@
-"""Play a series of games between teams and tell goal differences and ratings, with their errors.
+"""Play a series of games between teams and print goal differences and ratings, with their errors.
 
 The configuration names the teams, each by a walk, a strategy or a player of your own, and says in which world, how many
 games of each pair, of how many players and how long. In the behavioural world, strategies that come with Nutmeg play
 hundreds of times faster than real time. Writes a folder with results.json, report.html and games.jsonl, which has every
-game that has ended: Ctrl-C saves, the same command with the same --output goes on, and more --games go further. The
+game that has ended: Ctrl-C saves, the same command with the same --output continues, and more --games go further. The
 result is the same on any number of processors.
 
 example: nutmeg tournament examples/tournament/walks.toml --threads 2
@@ -26,7 +26,15 @@ import tyro
 
 from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import command_line, finite, new_folder, open_run, plain
-from nutmeg.commands.options import JsonOption, OptionalOutput, Seed, WorkerOptions, processors, writing
+from nutmeg.commands.options import (
+    JsonOption,
+    OptionalOutput,
+    Seed,
+    WorkerOptions,
+    check_configuration,
+    processors,
+    writing,
+)
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -51,7 +59,7 @@ class Arguments(WorkerOptions, JsonOption):
     world: Literal["physical", "behavioural"] | None = None
     """Robots with joints and motors, or robots that move by a few numbers: thousands of games in minutes."""
     field: str | None = None
-    """What is played on."""
+    """Name of the field."""
     games: int | None = None
     """Games of each pair of teams."""
     players: int | None = None
@@ -68,10 +76,11 @@ class Arguments(WorkerOptions, JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Plays, or goes on with it."""
+    """Plays, or continues an interrupted run."""
     from nutmeg.match.series.series import Series
     from nutmeg.match.series.settings import read_series
 
+    check_configuration(arguments.config, "tournament")
     settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
@@ -186,7 +195,7 @@ def _report(series: Series, opened: Run, results: list[GameResult], seconds: flo
 
 
 def _show(table: Standings, terminal: Terminal) -> None:
-    """The tables: everybody against everybody where that is not too wide, then each against all."""
+    """Prints the tables: all pairs where that is not too wide, then each team against all."""
     names = list(table.teams)
     if len(names) <= _WIDEST:
         _show_pairs(table, names, terminal)

@@ -2,7 +2,9 @@
 
 Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with a robot.toml, of which `nutmeg robots
 --describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
-angles, and learn in bodies that differ in mass, friction, gains and delay. Get-ups and kicks are those of nao-spark.
+angles, and learn in bodies that differ in mass, friction, gains and delay. Run and turn are walks that are mostly asked
+to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups and kicks are those of
+nao-spark.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
@@ -14,6 +16,7 @@ minutes; two busy cores simulated a twelfth as many cycles a second. With --devi
 example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu
          nutmeg train walk --robot my/quadruped --level 0.5
+         nutmeg train run --start runs/train-walk-nao-spark-type0-1 --level 0.5
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
@@ -46,24 +49,26 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 _CHECKPOINT, _WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
-"""Files of a run: what training goes on from, the network alone, and a video of its walk."""
+"""Files of a run: the state from which training continues, the network alone, and a video of its walk."""
 
 
 _LEARNING: dict[str, dict[str, Any]] = {
-    "walk": {},
     "get-up": {"discount": 0.995, "spread": 0.5},
     "kick": {"discount": 0.995, "spread": 0.3},
 }
 """What differs between tasks: motions end with what counts, and begin as something that nearly works."""
 
 
+_WALK_MEASURES = {
+    "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
+    "error": "By how much velocities are missed, as a share of the wanted ones and of a seventh of the highest.",
+    "turn_error": "By how much turn rates are missed [rad/s].",
+    "ahead": "The share of the wanted speed that is reached by robots that are to go ahead.",
+}
 _MEASURES: dict[str, dict[str, str]] = {
-    "walk": {
-        "falls": "Falls of a robot in a minute, with pushes and the noise of exploration.",
-        "error": "By how much velocities are missed, as a share of the wanted ones and 0.25 m/s.",
-        "turn_error": "By how much turn rates are missed [rad/s].",
-        "ahead": "The share of the wanted speed that is reached by robots that are to go ahead.",
-    },
+    "walk": _WALK_MEASURES,
+    "run": _WALK_MEASURES,
+    "turn": _WALK_MEASURES,
     "get-up": {"stood": "The share of robots that stood half a second after the motion, with exploration."},
     "kick": {
         "distance": "How far balls will have come straight ahead [m], with exploration.",
@@ -71,21 +76,21 @@ _MEASURES: dict[str, dict[str, str]] = {
         "fell": "The share of robots that fell.",
     },
 }
-"""What each task measures."""
+"""The measurement of each task."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
-    task: tyro.conf.Positional[Literal["walk", "get-up", "kick"]] = "walk"
-    """What the network learns."""
+    task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick"]] = "walk"
+    """The task that the network learns."""
     robot: str = "nao-spark"
     """Which robot: a name, or the path of a file or folder; get-ups and kicks are those of nao-spark."""
     type: str = ""
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"
-    """What drives the joints: ideal, servo, motoflex, or a TOML file."""
+    """Actuation of the joints: ideal, servo, motoflex, or a TOML file."""
     iterations: Count = 600
     """How many iterations; each is 24 cycles of every robot."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
@@ -95,7 +100,7 @@ class Arguments(JsonOption):
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
-    """What spread of the actions is worth: more explores longer."""
+    """Weight of the entropy of the actions: more explores longer."""
     spread: Annotated[float, above(0.0)] | None = None
     """The first standard deviation of actions; 0.8, of get-ups and robots commanded angles 0.5, of kicks 0.3."""
     hidden: tuple[Annotated[int, Bounds(1, 4096)], ...] = (128, 128)
@@ -115,7 +120,7 @@ class Arguments(JsonOption):
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
-    """Trains, or goes on with it."""
+    """Trains, or continues an interrupted run."""
     from nutmeg.learning.policies.training import Training, TrainSettings
 
     arguments = dataclasses.replace(
@@ -159,7 +164,7 @@ def _ppo(arguments: Arguments) -> PpoSettings:
     """How the networks learn."""
     from nutmeg.learning.policies.ppo import PpoSettings
 
-    known = dict(_LEARNING[arguments.task])
+    known = dict(_LEARNING.get(arguments.task, {}))
     if arguments.spread is not None or arguments.robot != "nao-spark":
         known["spread"] = arguments.spread or 0.5
     return PpoSettings(entropy=arguments.entropy, hidden=arguments.hidden, **known)
@@ -177,6 +182,8 @@ def _kept(path: Path) -> dict[str, Any]:
 
 
 def _train(training: Training, opened: Run, arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
+    from nutmeg.learning.policies.training import WALKS
+
     began, history = time.monotonic(), []
 
     def after(found: Iteration) -> None:
@@ -205,7 +212,7 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         task = bar.add_task("training", total=arguments.iterations, completed=training.iterations)
         training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
     training.task.close()
-    walks = arguments.task == "walk"
+    walks = arguments.task in WALKS
     if walks and arguments.video and (video := _film(opened.folder, arguments.actuation, terminal)):
         _write_report(training.settings, opened, arguments, video)
     files = [*_files(training, opened), _WEIGHTS, "report.html"]
@@ -228,8 +235,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
 
 
 def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, video: str = "") -> None:
-    """Writes the report of what is done so far."""
-    from nutmeg.learning.policies.training import Iteration
+    """Writes the report of the training up to now."""
+    from nutmeg.learning.policies.training import WALKS, Iteration
     from nutmeg.view.reports.report import Card, duration, number, write_page
     from nutmeg.view.reports.runs import Progress, progress_report, read_curves
 
@@ -265,7 +272,7 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
                 _watch(settings, folder, "measure"),
                 *((f"nutmeg play --left {folder / 'params.toml'}",) if settings.robot == "nao-spark" else ()),
             )
-            if settings.task == "walk"
+            if settings.task in WALKS
             else ()
         ),
         video=video,
@@ -280,7 +287,7 @@ def _watch(settings: TrainSettings, folder: Path, how: str = "drive") -> str:
 
 
 def _film(folder: Path, actuation: str, terminal: Terminal) -> str:
-    """Films the policy; returns the name of the video. A computer without a renderer is told what it lacks."""
+    """Films the policy; returns the name of the video. Without a renderer it prints what is missing."""
     from nutmeg.commands.walk_film import film_walk
     from nutmeg.motion.walk.files import read_walk
 
@@ -301,7 +308,7 @@ def _packed(arrays: dict[str, Any]) -> bytes:
 
 
 def _files(training: Training, opened: Run) -> dict[str, str]:
-    """What is written beside the weights: a walk file, or the corrected motions."""
+    """Writes the files beside the weights: a walk file, or the corrected motions."""
     from nutmeg.learning.policies.motion_task import MotionTask
     from nutmeg.motion.keyframes import motion_text
 

@@ -32,7 +32,7 @@ class Arguments(JsonOption):
     size: tuple[int, int] = (1280, 720)
     """Width and height in pixels."""
     seconds: Seconds = 0.0
-    """Film only so much from the start; 0 films all."""
+    """Film only this time from the start; 0 films all."""
     quick: bool = False
     """No shadows, reflections or smoothing: about twelve times faster in software."""
 

@@ -41,7 +41,7 @@ class LearnedWalk:
     """The walk: a name that comes with Nutmeg (such as initial or final), a TOML file, or the folder of a run of
     `nutmeg learn`; the best walk that comes with Nutmeg for this robot if left out."""
     actuation: str = "ideal"
-    """What drives the joints: ideal, servo, motoflex, or a TOML file."""
+    """Actuation of the joints: ideal, servo, motoflex, or a TOML file."""
 
     def read(self) -> WalkParameters:
         """The walk, for this robot."""

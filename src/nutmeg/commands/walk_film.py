@@ -36,7 +36,7 @@ WALK_PLAN = (
     ("turn", None, 2.0),
     ("stop", (0.0, 0.0), 1.0),
 )
-"""What is filmed: a name, a direction as the robot sees it (None turns on the spot), and how long [s]."""
+"""Scenes of the film: a name, a direction in the robot's frame (None turns on the spot), and a duration [s]."""
 SIZE, _FPS = (640, 360), 20.0  # width and height in pixels, pictures a second
 _FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""

@@ -1,4 +1,4 @@
-"""The whole zoo on a pitch, in the browser: an ant walks, a Nao waves, another is pushed and falls, the ball rolls.
+"""The whole zoo on a pitch, in the browser: an ant walks, a Nao and a T1 wave, one is pushed and falls, the ball rolls.
 
 example: nutmeg zoo
          nutmeg zoo --seconds 20 --record zoo.nutmeg
@@ -60,13 +60,15 @@ def zoo(field: str = "spl2011") -> SceneSettings:
             Placement(robot="nao-spark", name="spark", pos=(1.75, 0.9), heading=-2.2, team="red"),
             Placement(robot="ers7", name="dog", pos=(-1.2, -0.9), heading=-1.3, team="blue"),
             Placement(robot="ers210", name="pup", pos=(1.3, -0.9), heading=-1.9, team="red"),
+            Placement(robot="t1", name="tall", pos=(-0.5, 1.55), heading=-1.4, team="blue"),
+            Placement(robot="k1", name="small", pos=(0.5, 1.5), heading=-1.7, team="red"),
             Placement(robot="ant", name="ant", pos=(-0.2, -1.5), heading=0.0, team="red"),
         ),
     )
 
 
 class _Zoo:
-    """What everybody does."""
+    """The robots of the zoo, and their motions."""
 
     def __init__(self, worlds: Worlds) -> None:
         import numpy as np
@@ -84,6 +86,12 @@ class _Zoo:
         poses = [waver.start, *(with_changes(waver.table, waver.start, p) for p in (left, right, left))]
         self._wave = SmoothPath([0.0, 1.0, 1.45, 1.9], poses, repeat_from=1.0)
         self._heads = [(worlds.robot(n), *_head(worlds.robot(n).table.motors)) for n in ("dog", "pup")]
+        tall, small = worlds.robot("tall"), worlds.robot("small")
+        raised = {"Right_Shoulder_Pitch": -0.6, "Right_Shoulder_Roll": -0.6, "Right_Elbow_Yaw": 0.4}
+        poses = [tall.start, *(with_changes(tall.table, tall.start, {**raised, "AAHead_yaw": p}) for p in (0.4, -0.4))]
+        self._greeting = SmoothPath([0.0, 1.5, 3.0, 4.5], [*poses, poses[1]], repeat_from=1.5)
+        poses = [with_changes(small.table, small.start, {"Head_pitch": p}) for p in (0.0, 0.5, 0.0)]
+        self._nod = SmoothPath([0.0, 1.0, 2.0], poses, repeat_from=0.0)
         self._ball_speed = np.array([1.6, 0.35, 0.0])
         self._ant_home = ant.pose[0].copy()
 
@@ -92,6 +100,8 @@ class _Zoo:
         worlds = self._worlds
         worlds.robot("ant").command = self._gait.angles(time)
         worlds.robot("waver").command = self._wave.angles(time)
+        worlds.robot("tall").command = self._greeting.angles(time)
+        worlds.robot("small").command = self._nod.angles(time)
         for dog, pan, tail in self._heads:
             dog.command[:, pan] = dog.start[pan] + 0.5 * math.sin(1.3 * time)
             dog.command[:, tail] = dog.start[tail] + 0.35 * math.sin(9 * time)

@@ -1,4 +1,4 @@
-"""What all experiments share: how they are found, their settings, the rule of their verdicts, and tables of results.
+"""Shared parts of all experiments: their list, settings, the rule of their verdicts, and tables of results.
 
 Each experiment is a module with
 
@@ -52,7 +52,7 @@ DEGREES = 180 / math.pi
 Progress = Callable[[str], None]
 """Called with what is being done."""
 ScaleT = TypeVar("ScaleT")
-"""How much of an experiment is run, as the experiment describes it."""
+"""Size of an experiment, as the experiment describes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class Estimate:
         return cls(successes / tries, float(interval.low), float(interval.high), tries)
 
     def widened(self, error: float) -> Estimate:
-        """The same with the standard error of another number added in squares."""
+        """The estimate with the standard error of another number added in squares."""
         below = math.hypot(self.mean - self.low, NORMAL_QUANTILE * error)
         above = math.hypot(self.high - self.mean, NORMAL_QUANTILE * error)
         return Estimate(self.mean, self.mean - below, self.mean + above, self.count)
@@ -180,7 +180,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """By the rule of this module."""
+        """The verdict by the rule of this module."""
         interval = self.ours.widened(self.error) if self.error else self.ours
         if not math.isfinite(interval.mean) or interval.count < 2:
             return "cannot tell"
@@ -189,7 +189,7 @@ class Claim:
         return "differs" if interval.low > self.most or interval.high < self.least else "cannot tell"
 
     def range(self) -> str:
-        """What the claim allows."""
+        """The range that the claim allows, as text."""
         if math.isinf(self.least):
             return f"at most {self.most:.{self.digits}f}"
         if math.isinf(self.most):
@@ -237,7 +237,7 @@ def goal_notes(goals: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def count_verdicts(claims: Iterable[Mapping[str, Any]]) -> str:
-    """How many claims agree, differ, or cannot be told."""
+    """Numbers of claims that agree, differ, or cannot be told, as text."""
     found = [one["verdict"] for one in claims]
     return ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
 
@@ -248,7 +248,7 @@ class Goal:
 
     what: str
     found: float | None
-    """None if it was not measured."""
+    """The measured number; None if it was not measured."""
     limit: float
     most: bool = False
     """Whether the limit is the most that is allowed, not the least."""
@@ -257,13 +257,13 @@ class Goal:
 
     @property
     def met(self) -> bool | None:
-        """None if it was not measured; a number that is none misses."""
+        """Whether the goal is met; None if it was not measured, False for nan."""
         if self.found is None:
             return None
         return self.found <= self.limit if self.most else self.found >= self.limit
 
     def shown(self) -> str:
-        """What was found, cut to some digits on the side that does not flatter."""
+        """The measured number, rounded to the less favourable side."""
         if self.found is None or not math.isfinite(self.found):
             return "-" if self.found is None else str(self.found)
         scale = 10**SHOWN_DIGITS
@@ -273,7 +273,7 @@ class Goal:
         return f"{cut / scale:.{SHOWN_DIGITS}f}"
 
     def sentence(self) -> str:
-        """For the terminal."""
+        """The goal in a sentence for the terminal."""
         word = {True: "met", False: "MISSED", None: "not measured"}[self.met]
         side = "at most" if self.most else "at least"
         return f"{word}: {self.what} {self.shown()}{self.unit}, wanted {side} {self.limit:g}{self.unit}"
@@ -294,7 +294,7 @@ class Goal:
 
 
 def goals_of(claims: Iterable[Claim]) -> list[Goal]:
-    """Goals that claims are met in the mean, whatever their intervals: what a small version is checked by."""
+    """Goals that the means meet the claims, whatever their intervals; small versions are checked by these."""
     found = []
     for one in claims:
         unit = f" {one.unit}" if one.unit else ""
@@ -361,7 +361,7 @@ class LastRun:
     date: str
     """Year, month and day."""
     scale: str
-    """How much of the experiment was run."""
+    """Size of the experiment that was run."""
     seeds: str
     verdict: str
 
@@ -372,7 +372,7 @@ class ListedGoal:
 
     what: str
     at: str
-    """Where its number is in the answer: keys and indices between dots; `*` is all of them, and the worst counts."""
+    """Path of its number in the answer: keys and indices between dots; `*` means all, of which the worst counts."""
     least: float | None = None
     most: float | None = None
 
@@ -388,7 +388,7 @@ class ListedGoal:
 
 
 def _inside(value: Any, step: str) -> list[Any]:  # noqa: ANN401 (values of JSON)
-    """What a value of JSON has at a key or an index, or all that it has."""
+    """The parts of a JSON value at a key or an index, or all of them for `*`."""
     if step == "*":
         return list(value.values() if isinstance(value, dict) else value)
     return [value[int(step)] if isinstance(value, list | tuple) else value[step]]
@@ -403,9 +403,9 @@ class Listed:
     paper: str
     """The paper that it belongs to."""
     about: str
-    """What it does, in a few words."""
+    """A description in a few words."""
     size: str
-    """What the whole version runs."""
+    """Size of the whole version, in words."""
     quick_seconds: float
     """Processor time of `--quick` [s]."""
     full_minutes: float
@@ -476,7 +476,7 @@ class SeedJob:
     folder: Path
     seed: int
     decides: Mapping[str, object]
-    """What decides the result but for the seed."""
+    """All settings beside the seed that decide the result."""
     run: Callable[[int], dict[str, Any]]
     """Does one seed; it must be known by name to other processes."""
 
@@ -486,7 +486,7 @@ class SeedJob:
 
 
 def finish_jobs(jobs: Sequence[SeedJob], processes: int, say: Progress) -> list[dict[str, Any]]:
-    """The results of jobs in order; they run in so many processes at once, and each is kept when it is done."""
+    """The results of jobs in order; `processes` run at once, and each result is kept when it is done."""
     from nutmeg.search.processes import call_each
 
     left = len(jobs)
@@ -553,7 +553,7 @@ def play_series(series: Series, out: Path, name: str, threads: int, say: Progres
 
 
 def games_matrix(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Floats:
-    """Who played in each game, (games, teams): 1 at home, -1 away, else 0."""
+    """Design matrix of games, (games, teams): 1 for the home team, -1 for the away team, else 0."""
     rows = np.zeros((len(pairs), len(names)))
     for row, (home, away) in enumerate(pairs):
         rows[row, names.index(home)], rows[row, names.index(away)] = 1.0, -1.0

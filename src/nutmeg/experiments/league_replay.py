@@ -3,11 +3,11 @@
     answer = run(Path("runs/league-replay"), Settings())
     answer["rows"]              # for each recording: errors of gyroscope, accelerometer, joints, forces and ball
 
-A recording holds what an agent and a trainer sent to rcssserver3d, and what came back (see `data/league_replay`). The
+A recording has all messages of an agent and a trainer to rcssserver3d, and its answers (see `data/league_replay`). The
 league's server is deterministic: the same commands give the same percepts to the last digit, so that every difference
 is one of physics. Everything goes through sockets, as with a real agent. Nothing corrects the replay: a walk is not
 stable without its agent, and a difference of one millimetre grows tenfold within five steps. The first half second of
-motion therefore tells most.
+motion is therefore the most informative.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOVES = 94
 WINDOWS = (25, 50)
 """Cycles from there on over which errors are taken."""
 TRAINER_PAUSE = 0.05
-"""How long a trainer's message is given to arrive [s]."""
+"""Time for a trainer's message to arrive [s]."""
 TIMEOUT = 120.0
 """The longest wait for an answer [s]."""
 
@@ -56,18 +56,18 @@ class Settings(experiment.ExperimentSettings):
 
 @dataclass(frozen=True)
 class Percept:
-    """What one percept tells."""
+    """The contents of one percept."""
 
     joints: dict[str, float]
-    """[degrees]"""
+    """Angle of each joint [degrees]."""
     gyro: Floats
-    """(3,) [degrees/s]"""
+    """Angular velocity of the torso, (3,) [degrees/s]."""
     acc: Floats
-    """(3,) [m/s^2]"""
+    """Measured acceleration, (3,) [m/s^2]."""
     forces: dict[str, float]
     """Vertical force of each foot that touches something [N]."""
     ball: Floats | None
-    """(3,) where the ball is, if it was told [m]."""
+    """Place of the ball, (3,) [m]; None if the percept does not have it."""
 
 
 # ---- recordings
@@ -90,7 +90,7 @@ def read_trace(path: Path) -> list[str]:
 
 
 def percepts_of(lines: Sequence[str]) -> list[Percept]:
-    """What the percepts of a recording tell, one for each cycle."""
+    """The percepts of a recording, one for each cycle."""
     return [_percept(line) for line in lines if line[0] == "S"]
 
 
@@ -176,7 +176,7 @@ def _drain(connection: socket.socket) -> None:
 
 
 def errors(recorded: Sequence[Percept], replayed: Sequence[Percept], cycles: int, first: int = MOVES) -> dict[str, Any]:
-    """How far a replay is from the recording, over a number of cycles."""
+    """Errors of a replay against the recording, over a number of cycles."""
     pairs = list(zip(recorded[first : first + cycles], replayed[first : first + cycles], strict=True))
     joints = [a.joints[name] - b.joints[name] for a, b in pairs for name in a.joints if name in b.joints]
     touches = [(foot in a.forces) == (foot in b.forces) for a, b in pairs for foot in FEET]
@@ -192,9 +192,9 @@ def errors(recorded: Sequence[Percept], replayed: Sequence[Percept], cycles: int
 
 
 def ball_errors(recorded: Sequence[Percept], replayed: Sequence[Percept]) -> dict[str, Any] | None:
-    """How far the ball went in the recording and the replay, and the largest distance between the two [m]."""
+    """Distances that the ball rolled in the recording and the replay, and the largest difference of its places [m]."""
     paths = []
-    for percepts in (recorded, replayed):  # the ball is told in every third cycle, not in the same ones
+    for percepts in (recorded, replayed):  # both have the ball in every third cycle, but not in the same ones
         told = [(cycle, one.ball[:2]) for cycle, one in enumerate(percepts) if one.ball is not None]
         if not told:
             return None

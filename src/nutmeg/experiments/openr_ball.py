@@ -1,11 +1,11 @@
-"""How often an AIBO reaches the ball by its camera alone, over OPEN-R.
+"""Share of trials in which an AIBO reaches the ball by its camera alone, over OPEN-R.
 
     answer = run(Path("runs/openr-ball"), Settings())
     answer["robots"]["ers7"]                        # {"reached": 10, "starts": 10}
-    answer["trials"][0]                             # where it began, whether and when it reached the ball
+    answer["trials"][0]                             # its start, whether and when it reached the ball
 
-The robot stands anywhere on the field of the Standard Platform League of 2011, looking anywhere, with the orange ball 1
-to 3 m away. The program is `net.openr.ball_follower` or, with `client="cpp"`, the example in C++
+The robot starts at a random pose on the field of the Standard Platform League of 2011, with the orange ball 1 to 3 m
+away. The program is `net.openr.ball_follower` or, with `client="cpp"`, the example in C++
 (`clients/openr/examples/ball_follower`). Either is connected over TCP to the same server as `nutmeg serve openr` runs;
 it gets sensor vectors and pictures and nothing else. Server and program are in lock-step and pictures are drawn in
 step, so that numbers do not depend on how busy the computer is. The ball is reached when it is within `REACHED` of the
@@ -54,13 +54,13 @@ if TYPE_CHECKING:
 
 
 CLIENTS_FOLDER = Path(__file__).parents[3] / "clients" / "openr"
-"""Where the runtime and its examples are in the project's sources."""
+"""Folder of the runtime and its examples in the project's sources."""
 EXAMPLE_NAME = "ball_follower"
 ARRIVED_TEXT = "at the ball"
-"""What the example says when it has arrived."""
+"""Output of the example when it has arrived."""
 BUILD_TOOLS = ("g++", "make")
 END_TIMEOUT = 20.0
-"""How long the example may take to end [s]."""
+"""Time limit for the example to end [s]."""
 KEPT_LINES = 5
 
 
@@ -86,7 +86,7 @@ def build_example(into: Path) -> Path:
     return into.resolve() / "run"
 
 
-class ExampleProgram(threading.Thread):
+class _ExampleProgram(threading.Thread):
     """The example as a process, and a thread that listens to it.
 
     Args:
@@ -133,7 +133,7 @@ Client = Literal["python", "cpp"]
 STARTS = 10
 """Starts of each robot."""
 QUICK_STARTS = 1
-"""The same in the quick version."""
+"""Number of starts in the quick version."""
 MIN_BALL_DISTANCE = 1.0
 """Smallest distance of the ball at the start [m]."""
 MAX_BALL_DISTANCE = 3.0
@@ -141,7 +141,7 @@ MAX_BALL_DISTANCE = 3.0
 START_AREA = (2.7, 1.7)
 """Robot and ball are put within this of the middle of the field, which is 6 x 4 m [m]."""
 TIME_LIMIT = 60.0
-"""How long the robot may take [s]."""
+"""Time limit of a trial [s]."""
 REACHED_DISTANCE = 0.25
 """The ball is this near to the middle of the trunk when it is reached [m]."""
 PICTURE_RATE = 10.0
@@ -149,16 +149,16 @@ PICTURE_RATE = 10.0
 WATCH_PERIOD = 0.04
 """Period at which the true distance is sampled [s]."""
 SETTLING_TIME = 2.0
-"""How long after the C++ program says that it has arrived the trial ends; it stands by then [s]."""
+"""Time from the C++ program's report of arrival to the end of the trial, in which the robot stops [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BallStart:
-    """Where a trial begins."""
+    """Start of a trial."""
 
     robot: tuple[float, float]
     heading: float
-    """Where the robot looks [rad]."""
+    """Heading of the robot [rad]."""
     ball: tuple[float, float]
     bearing: float
     """The bearing of the ball from the robot, positive to the left [rad]."""
@@ -175,11 +175,11 @@ class BallTrial:
     seconds: float | None
     """Until the ball was reached; None if it was not."""
     says_so: bool
-    """Whether the program thinks that it has arrived."""
+    """Whether the program reported that it has arrived."""
     nearest: float
     """The nearest that the ball was to the middle of the trunk [m]."""
     path: float
-    """How far the robot came from where it began [m]."""
+    """Distance of the robot from its start [m]."""
     problem: str = ""
     """Why the program ended early, if it did."""
 
@@ -230,7 +230,7 @@ def ball_trial(
         host.every(WATCH_PERIOD, "watch", watch.look)
         seat = next(iter(port.seats.values()))
         if example is None:
-            program: _Program | ExampleProgram = _Program(seat, walk, seconds, host.stop)
+            program: _Program | _ExampleProgram = _Program(seat, walk, seconds, host.stop)
             program.start()
             host.run(seconds + 5.0)
             host.stop()
@@ -249,9 +249,9 @@ def ball_trial(
     )
 
 
-def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> ExampleProgram:
+def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> _ExampleProgram:
     """Runs the program in C++ until it has arrived and stands, or the time is over."""
-    program = ExampleProgram(script, seat.addresses)
+    program = _ExampleProgram(script, seat.addresses)
     arrived: list[float] = []
 
     def end(now: float) -> None:
@@ -279,7 +279,7 @@ class _Seen(NamedTuple):
     came: float
     """From where it began to where it ended [m]."""
     reached_at: float | None
-    """When it had reached the ball [s]; None if it had not."""
+    """Time at which it reached the ball [s]; None if it did not."""
 
 
 class _Watch:
@@ -298,7 +298,7 @@ class _Watch:
         self._looks.append((now, float(distance), float(came)))
 
     def until(self, end: float) -> _Seen:
-        """What was seen up to a time [s]: a server in a thread of its own may go on for a moment after that."""
+        """Observations up to a time [s], because a server in a thread of its own may go on for a moment after that."""
         looks = [look for look in self._looks if look[0] <= end]
         reached = (round(now, 3) for now, distance, _ in looks if distance < REACHED_DISTANCE)
         return _Seen(

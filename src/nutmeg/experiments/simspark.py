@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 SERVER_CYCLE = 0.02
 """Length of a cycle of the server [s]."""
 TRIAL_SPACING = 100.0
-"""Between the starts of two trials in the time column [s]."""
+"""Time between the starts of two trials in the time column [s]."""
 MAX_COMMAND = 6.1395
 """The server cuts off faster commands [rad/s]; cut off here, so that a delay mixes what the motors really got."""
 HEAD_OFFSET = np.array([0.0, 0.0, 0.155])
@@ -189,7 +189,7 @@ def _added_up(gyro: Floats) -> Floats:
 
 
 def _heading(headings: Floats, neck: Floats, turned: Floats) -> float:
-    """Where the torso was headed at first, from the head's headings (T,), neck angles (T, 2) and the turns since."""
+    """Initial heading of the torso, from the head's headings (T,), neck angles (T, 2) and the turns since."""
     c, s = np.cos(neck), np.sin(neck)
     forward = np.stack([c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], s[:, 1]], axis=-1)  # of the head, seen from the torso
     seen = np.stack([_rotated(quaternion, one) for quaternion, one in zip(turned, forward, strict=True)])
@@ -216,7 +216,7 @@ def _rotated(quaternion: Floats, vector: Floats) -> Floats:
 
 
 class _Heights:
-    """How high the torso is when the feet stand on the ground."""
+    """Height of the torso when the feet stand on the ground."""
 
     def __init__(self) -> None:
         placement = Placement(robot="nao-spark", name="robot")
@@ -226,7 +226,7 @@ class _Heights:
         self.soles = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.endswith("Foot")]
 
     def of(self, angles: Floats) -> float:
-        """For joint angles in the order of `JOINTS` [rad]."""
+        """The height [m] for joint angles in the order of `JOINTS` [rad]."""
         model, data, table = self.scene.model, self.data, self.table
         data.qpos[:] = self.scene.start
         data.qpos[table.angles] = [angles[JOINTS.index(joint)] for joint in table.joints]
@@ -238,7 +238,7 @@ class _Heights:
         return float(data.qpos[table.root + 2] - lowest)
 
 
-# How far replays of the league's trials are from what was recorded: roots of mean squares.
+# Errors of replays of the league's trials: roots of mean squares.
 #
 # - joints: over the twelve joints of the legs [deg];
 # - gyro: over the three rates of the torso [deg/s]; a simulated rate is the turn of the torso in the last cycle, as the
@@ -252,7 +252,7 @@ ERROR_UNITS = {"joints": "deg", "gyro": "deg/s", "tilt": "deg", "place": "m"}
 
 
 def replay_errors(twin: Twin, candidates: Floats, measured: Sequence[MeasuredTrial]) -> Floats:
-    """How far the replays of n candidates are from M trials, (M, n, kinds), in the order and units of this module."""
+    """Errors of the replays of n candidates in M trials, (M, n, kinds), in the order and units of this module."""
     rollouts = twin.simulate(candidates, [one.trial for one in measured])
     return np.stack([_errors(one, rollout) for one, rollout in zip(measured, rollouts, strict=True)])
 
@@ -282,7 +282,7 @@ def _errors(one: MeasuredTrial, rollout: Rollout) -> Floats:
 
 
 LOG_PARTS = {"walk": (("PlayOn",), 4.0), "kick": (("KickOff_Left",), 2.5)}
-"""Which play modes a trial has and how much of it is replayed [s]; kicks until just before the ball is touched."""
+"""Play modes of a trial, and its replayed duration [s]; kicks end just before the ball is touched."""
 SHOWN_COLUMNS = ("angles.rlj3", "angles.rlj4", "angles.rlj5", "torso.pitch", "torso.yaw", "pose.x")
 """Series in the report."""
 LATENCY = Searched(low=0.0, high=0.1, start=SERVER_CYCLE, sets=("delay",), unit="s")
@@ -296,7 +296,7 @@ class Effort:
     evaluations: int
     """Candidates of each search."""
     seconds: float
-    """How much of each trial is fitted; what is held out is always replayed as a whole."""
+    """Duration of each trial that is fitted [s]; held-out trials are always replayed as a whole."""
     train: tuple[str, ...]
     held_out: tuple[str, ...]
 

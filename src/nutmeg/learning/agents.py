@@ -34,7 +34,7 @@ class Agent:
     section: str
     """The section of the paper."""
     about: str
-    """In a phrase."""
+    """What the agent was trained for, in a phrase."""
     forward: float | None = None
     """The paper's speed [m/s]; None where it gives none, as below."""
     backward: float | None = None

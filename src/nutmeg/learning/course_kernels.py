@@ -23,6 +23,7 @@ from nutmeg.learning.courses import (
 )
 from nutmeg.learning.rewards import FALL_COST
 from nutmeg.motion.inertial_kernels import NO_NOISE, estimate_tilt, measure_imu
+from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.motion.walk.kernels import (
     adopt,
     advance,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.settings import PendulumWalkSettings
     from nutmeg.motion.walk.walker import Motor, WalkState
 
+HOLD, TURN_FIRST = FACING_NUMBERS["hold"], FACING_NUMBERS["turn-first"]
 target_reward = kernel(rewards.target_reward)
 stop_reward = kernel(rewards.stop_reward)
 _MAX_COORDINATE = 1e6  # A robot that is farther away than this has left the range of numbers [m]
@@ -175,7 +177,7 @@ def judge_robots(
 
 
 @kernel
-def is_lying(pose: Floats, height: float) -> bool:
+def _is_lying(pose: Floats, height: float) -> bool:
     """Whether a robot with a torso at `pose` (7,), which was at a height [m] at the start, has fallen."""
     upright = 1 - 2 * (pose[4] * pose[4] + pose[5] * pose[5])
     lying: bool = upright < FALLEN_COSINE or pose[2] < FALLEN_HEIGHT_SHARE * height
@@ -184,9 +186,9 @@ def is_lying(pose: Floats, height: float) -> bool:
 
 @kernel
 def find_lying(poses: Floats, height: float, lying: Bools) -> None:
-    """`is_lying` for N robots with poses (N, 7); changes `lying`, (N,)."""
+    """`_is_lying` for N robots with poses (N, 7); changes `lying`, (N,)."""
     for n in range(len(poses)):
-        lying[n] = is_lying(poses[n], height)
+        lying[n] = _is_lying(poses[n], height)
 
 
 @kernel
@@ -221,30 +223,39 @@ def fastest_of_robots(ahead: Floats, top: Floats, back: Floats, found: Floats) -
 
 
 @kernel
-def steer_robot(
-    x: float, y: float, yaw: float, turns: bool, top: tuple[float, float, float], back: float, wanted: Floats
+def _steer_robot(
+    x: float, y: float, yaw: float, facing: int, top: tuple[float, float, float], back: float, wanted: Floats
 ) -> float:
     """Sets the wanted velocity (3,) of a robot with a heading `yaw` towards a place (x, y) from it; its bearing [rad].
 
-    A robot that `turns` faces where it goes. `top` are its top speeds ahead, to the left and in a turn, `back` the one
-    backward.
+    `facing` is one of `FACING_NUMBERS`. `top` are the robot's top speeds ahead, to the left and in a turn, `back` the
+    one backward.
     """
     cos, sin = math.cos(yaw), math.sin(yaw)
     ahead, left = cos * x + sin * y, cos * y - sin * x
     bearing = math.atan2(left, ahead)
     wanted[0], wanted[1] = fastest(ahead, left, top[0], top[1], back)
-    wanted[2] = min(max(TURN_GAIN * bearing, -top[2]), top[2]) if turns else 0.0
+    wanted[2] = min(max(TURN_GAIN * bearing, -top[2]), top[2]) if facing != HOLD else 0.0
+    if facing == TURN_FIRST and abs(bearing) > SPRINT_BEARING:
+        wanted[0], wanted[1] = 0.0, 0.0
     return bearing
 
 
 @kernel
 def steer_robots(
-    way: Floats, yaw: Floats, turns: Bools, moving: Bools, top: Floats, back: Floats, wanted: Floats, bearing: Floats
+    way: Floats,
+    yaw: Floats,
+    facings: Indices,
+    moving: Bools,
+    top: Floats,
+    back: Floats,
+    wanted: Floats,
+    bearing: Floats,
 ) -> None:
-    """`steer_robot` for N robots; those that are not `moving` (N,) are to stop."""
+    """`_steer_robot` for N robots; those that are not `moving` (N,) are to stop."""
     for n in range(len(yaw)):
         speeds = (top[n, 0], top[n, 1], top[n, 2])
-        bearing[n] = steer_robot(way[n, 0], way[n, 1], yaw[n], turns[n], speeds, back[n], wanted[n])
+        bearing[n] = _steer_robot(way[n, 0], way[n, 1], yaw[n], facings[n], speeds, back[n], wanted[n])
         if not moving[n]:
             wanted[n, 0], wanted[n, 1], wanted[n, 2] = 0.0, 0.0, 0.0
 
@@ -257,13 +268,13 @@ class RobotTables(NamedTuple):
     """What all worlds have in common."""
 
     numbers: Records[CourseNumbers]
-    """(1,)."""
+    """Numbers of the course and of the robot that walks it, (1,)."""
     legs: Records[NaoLegs]
-    """(1,)."""
+    """Measures of the legs, (1,)."""
     imu: Records[ImuSettings]
-    """(1,)."""
+    """Noise of gyro and accelerometer, (1,)."""
     motors: Records[Motor]
-    """(motors,)."""
+    """The motors that the walk commands, (motors,)."""
     leg_addresses: Indices
     """Where the joints of the legs are in `qpos`, (2, 6)."""
     command_addresses: Indices
@@ -282,7 +293,7 @@ class Gaits(NamedTuple):
     sets: Floats
     """Those of all B bouts, (sets, B, parameters)."""
     states: Records[WalkState]
-    """(N,)."""
+    """State of each walk, (N,)."""
     expected: Floats
     """Where the centre of mass was expected in former cycles, (cycles, N, 2) [m]."""
     motors: Floats
@@ -290,7 +301,7 @@ class Gaits(NamedTuple):
     senses: Floats
     """Velocity a cycle ago, gyro, accelerometer, and wanted velocity, (4, N, 3)."""
     tilt: Floats
-    """(N, 2) [rad]."""
+    """Estimated roll and pitch of the torsos, (N, 2) [rad]."""
 
 
 class Bouts(NamedTuple):
@@ -299,16 +310,16 @@ class Bouts(NamedTuple):
     table: Records[Records[TargetRecord]]
     """(trajectories, targets)."""
     lengths: Indices
-    """(trajectories,)."""
+    """Number of targets of each trajectory, (trajectories,)."""
     whole: Indices
-    """Of each bout: its trajectory, whether it turns, its first swing foot, cycles walked, whether it fell, and the
+    """Of each bout: its trajectory, its facing, its first swing foot, cycles walked, whether it fell, and the
     bout that its world walks next, B for none, (6, B)."""
     gained: Floats
-    """(B, targets)."""
+    """Rewards of the targets, without falls, (B, targets) [m]."""
     lost: Floats
-    """(B, targets)."""
+    """Rewards of stops and falls, never above 0, (B, targets)."""
     progress: Records[Progress]
-    """(N,)."""
+    """How far each world has come in its bout, (N,)."""
     present: Indices
     """The bout of each world, (N,): below 0 before its first, B when it is done."""
 
@@ -325,7 +336,7 @@ class Starts(NamedTuple):
     history: Floats
     """Delayed commands, (B, nhistory), or (1, 1) without delays."""
     tilt: Floats
-    """(B, 2) [rad]."""
+    """Roll and pitch of the torsos, (B, 2) [rad]."""
 
 
 class EngineArrays(NamedTuple):
@@ -399,7 +410,7 @@ def _next_bout(n: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: S
     pose = engine.qpos[n, numbers.root : numbers.root + 7]
     goes_on = False
     if b >= 0:
-        lies = is_lying(pose, numbers.height)
+        lies = _is_lying(pose, numbers.height)
         for i in range(7):
             # A world that left the range of numbers counts as a fall.
             lies = lies or not abs(pose[i]) < _MAX_COORDINATE
@@ -415,7 +426,7 @@ def _next_bout(n: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: S
         gaits.states[n].swing = bouts.whole[2, b]
         g.trajectory, g.index = bouts.whole[0, b], 0
         activate(g, bouts.table[g.trajectory], pose[0], pose[1])
-        goes_on = not is_lying(pose, numbers.height)
+        goes_on = not _is_lying(pose, numbers.height)
         if not goes_on:
             bouts.whole[4, b] = 1
             drop(g, bouts.lengths[g.trajectory], bouts.lost[b])
@@ -442,8 +453,8 @@ def walk_cycle(
     step_time = (s.phi_end - s.phi_start) * p.phi_length
     turn_top = s.highest_step[2] * FOOT_TURN_RATIO / step_time
     top = (s.highest_step[0] / step_time, s.highest_step[1] / step_time, turn_top)
-    x, y, turns = g.goal[0] - pose[0], g.goal[1] - pose[1], bouts.whole[1, b] == 1
-    bearing = steer_robot(x, y, heading(pose), turns, top, -s.lowest_step[0] / step_time, wanted)
+    x, y, facing = g.goal[0] - pose[0], g.goal[1] - pose[1], bouts.whole[1, b]
+    bearing = _steer_robot(x, y, heading(pose), facing, top, -s.lowest_step[0] / step_time, wanted)
     moving = not bouts.table[g.trajectory][g.index].stop and not g.reached
     if not moving:
         wanted[0], wanted[1], wanted[2] = 0.0, 0.0, 0.0

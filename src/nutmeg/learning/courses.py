@@ -17,7 +17,8 @@ target of its fall and those it does not come to any more cost a fall each. What
 robot gets from where the stop began; that a torso sways while the robot stands does not count as moving.
 
 Robots steer as the paper's agents do: with `facing = "turn"` a robot walks towards its target and turns to face it at
-the same time (section 5), with `hold` it walks there as it stands (section 6). Speeds are those of the walk's longest
+the same time (section 5), with `hold` it walks there as it stands (section 6), and with `turn-first` it turns on the
+spot until the target is within 15 degrees ahead (the alternative of section 5). Speeds are those of the walk's longest
 steps, on an ellipse between directions. Starts are drawn with noise, so that no walk wins by a lucky one.
 """
 
@@ -38,11 +39,12 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.records import new_records
 from nutmeg.base.settings import Bounds, check_bounds, read_named
 from nutmeg.learning.rewards import FALL_COST
-from nutmeg.model.physics import native_profile
+from nutmeg.model.physics import native_profile, profile_for_servos
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.trot import TrotWalker
+from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.motion.walk.walker import Walker
 from nutmeg.sim.worlds import StartState, Worlds, set_start_state, steps_in
 
@@ -256,7 +258,8 @@ def course_scene(
     placement = Placement(
         robot=robot, name=ROBOT_NAME, actuation=actuation, adjustments=body.adjustments, delay=body.delay
     )
-    profile = load_robot(robot).physics
+    own = load_robot(robot).physics
+    profile = own if actuation == "ideal" else profile_for_servos(own)
     return assemble(
         SceneSettings(
             field="floor",
@@ -360,14 +363,14 @@ def turn_rate(walker: SteerableWalker, bearing: Floats) -> Floats:
     return np.asarray(np.clip(TURN_GAIN * bearing, -most, most))
 
 
-def steer(walker: SteerableWalker, way: Floats, yaw: Floats, turns: Bools, moving: Bools) -> Floats:
+def steer(walker: SteerableWalker, way: Floats, yaw: Floats, facings: Indices, moving: Bools) -> Floats:
     """Sets wanted velocities towards places.
 
     Args:
         walker: whose `wanted` is set.
         way: from the robots to their places, in the world's frame, (N, 2) [m].
         yaw: headings of the robots, (N,) [rad].
-        turns: which robots turn to where they go, (N,).
+        facings: what the robots do with their orientation, as in `FACING_NUMBERS`, (N,).
         moving: which robots are to go at all, (N,).
 
     Returns:
@@ -376,7 +379,7 @@ def steer(walker: SteerableWalker, way: Floats, yaw: Floats, turns: Bools, movin
     from nutmeg.learning.course_kernels import steer_robots
 
     bearing, speeds = np.empty(len(yaw)), (walker.walk.top_speed(), walker.walk.top_speed_back())
-    steer_robots(np.ascontiguousarray(way), yaw, turns, moving, *speeds, walker.wanted, bearing)
+    steer_robots(np.ascontiguousarray(way), yaw, facings, moving, *speeds, walker.wanted, bearing)
     return bearing
 
 
@@ -528,7 +531,7 @@ class Bout:
     walk: WalkParameters
     trajectory: Trajectory
     rng: np.random.Generator
-    """Draws the start."""
+    """Random numbers of the start."""
     body: BodyVariant = AS_BUILT
     """The body that walks."""
 
@@ -542,7 +545,7 @@ class BoutResults:
     lost: Floats
     """Rewards of stops and falls, never above 0, (B, T)."""
     fell: Bools
-    """(B,)."""
+    """Whether the robot of each bout fell, (B,)."""
     seconds: Floats
     """How long each bout was simulated, (B,)."""
     paths: Floats | None
@@ -612,13 +615,14 @@ def run_bouts(
     alike = all(one is scene for one in scenes)
     worlds, walker = start_walkers(scene if alike else scenes, walks, generators, noise=noise, threads=threads)
     run = _CourseRun(worlds, bouts)
-    pose, sets, turns = run.robot.pose, SetChooser(walks), np.array([walk.facing == "turn" for walk in walks])
+    pose, sets = run.robot.pose, SetChooser(walks)
+    facings = np.array([FACING_NUMBERS[walk.facing] for walk in walks])
     steps = steps_in(CONTROL_CYCLE, scene.timestep)
     kept = [pose[:, :2].copy()]
     run.drop_fallen()
     while run.active.any():
         progress, moving = run.progress, run.active & run.progress.moving
-        bearing = steer(walker, progress.goal - pose[:, :2], yaw_of(pose), turns, moving)
+        bearing = steer(walker, progress.goal - pose[:, :2], yaw_of(pose), facings, moving)
         sets.choose(walker, bearing, moving)
         walker.sample(0.0)
         worlds.step(steps, np.flatnonzero(run.active))

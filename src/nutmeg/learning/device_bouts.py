@@ -34,6 +34,7 @@ from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNois
 from nutmeg.model.scene import settled_history
 from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest, up_in
 from nutmeg.motion.legs.nao import NaoBody
+from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, WalkState, leg_addresses, motor_records
 from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from nutmeg.learning.courses import Bout
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
-    from nutmeg.sim.warp_engine import Device
+    from nutmeg.sim.worlds import Device
 
 CYCLES_PER_GRAPH = 10
 """Control cycles that are sent to the device together."""
@@ -93,7 +94,7 @@ def walk_bouts_on_device(
     if any(tuple(bout.walk.sets) != sets for bout in bouts):
         raise UsageError("the walks of one batch have different sets of parameters; give them the same.")
     worlds = worlds_for([bout.trajectory.seconds for bout in bouts]) if device == "gpu" else len(bouts)
-    course = device_course(robot, actuation, device, worlds, sets)
+    course = _device_course(robot, actuation, device, worlds, sets)
     return course.walk(bouts, noise or StartNoise())
 
 
@@ -164,10 +165,12 @@ class _Asked:
 
 
 @functools.lru_cache(maxsize=2)
-def device_course(robot: str, actuation: str, device: Device, count: int, sets: tuple[str, ...]) -> DeviceCourse:
+def _device_course(robot: str, actuation: str, device: Device, count: int, sets: tuple[str, ...]) -> DeviceCourse:
     """The course of a robot in `count` worlds, kept for the next generation."""
     scene = course_scene(robot, actuation=actuation, native=True)
-    return DeviceCourse(scene, WarpBatch(scene, count, device), sets)
+    batch = WarpBatch(scene, count, device)
+    batch.limit_solver()
+    return DeviceCourse(scene, batch, sets)
 
 
 class DeviceCourse:
@@ -332,7 +335,7 @@ class DeviceCourse:
         table, lengths = target_table(trajectories)
         whole = np.zeros((6, len(bouts)), np.int64)
         whole[0] = [number[id(bout.trajectory)] for bout in bouts]
-        whole[1] = [bout.walk.facing == "turn" for bout in bouts]
+        whole[1] = [FACING_NUMBERS[bout.walk.facing] for bout in bouts]
         shape = len(bouts), table.shape[1]
         progress = new_records(Progress, self.count)
         present = np.full(self.count, -1)
@@ -393,6 +396,6 @@ class _Standing:
 
     table: RobotTable
     pose: Floats
-    """(N, 7)."""
+    """Position [m] and quaternion of each torso, (N, 7)."""
     angles: Floats
-    """(N, joints)."""
+    """Joint angles, (N, joints) [rad]."""

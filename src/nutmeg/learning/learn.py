@@ -11,7 +11,9 @@ Several searches on a GPU walk in one batch, which a single one would fill to a 
 
 The weights of a generation follow from the rewards of the generations before it (equations 5 to 7). So they are not
 stored but computed again when a run is resumed: `parts.jsonl` has the rewards of every candidate part by part, and
-`search.jsonl` the values that the search saw. A resumed run ends with the same numbers.
+`search.jsonl` the values that the search saw. A resumed run ends with the same numbers. `parts.jsonl` alone is enough
+to go on, also on another machine, and it is small (a few kilobytes a generation): a search that finds the rewards of
+its candidates there does not walk them again.
 
 What is learned is a file for `nutmeg learn`, or `LearnSettings` in Python:
 
@@ -45,6 +47,7 @@ from nutmeg.learning.courses import AS_BUILT, DIRECTIONS, BodyVariant, StartNois
 from nutmeg.learning.rewards import first_weights, next_weights
 from nutmeg.learning.tasks import TASKS, TaskSettings, WalkTrials, task_settings
 from nutmeg.model.identified import read_body
+from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement
 from nutmeg.motion.trot import TROT_AHEAD_PARAMETERS, TROT_PARAMETERS, TrotSettings
 from nutmeg.motion.walk.files import Origin, WalkParameters, read_walk, walk_names
@@ -59,6 +62,8 @@ if TYPE_CHECKING:
 
 
 PARTS_FILE = "parts.jsonl"
+REWARD_DIGITS = 3
+"""Rewards are rounded to so many digits before a search sees them: to millimetres, far below their noise."""
 BODY_KEY = 3
 """Key of the seeds by which bodies are drawn."""
 JUDGING_GENERATION = 1_000_000
@@ -149,6 +154,7 @@ class LearnSettings:
 
     def start_walk(self) -> WalkParameters:
         """The walk to begin with; it must be for this robot, and of the kind that the task learns."""
+        load_robot(self.robot)  # an unknown name is said to be one
         begin = TASKS[self.task].start
         others = [name.removeprefix(f"{begin}-") for name in walk_names() if name.startswith(f"{begin}-")]
         if not self.start and others and self.robot not in others:
@@ -287,7 +293,7 @@ class WalkLearning:
         searcher = CmaEs(
             self.space, search, np.random.default_rng(SeedSequence(chosen.seed, spawn_key=(JUDGING_GENERATION + 1,)))
         )
-        weighed = Weighed(evaluator, self.trials, PartsLog(folder))
+        weighed = _Weighed(evaluator, self.trials, PartsLog(folder))
 
         def note(generation: Generation) -> None:
             done = weighed.note(generation)
@@ -310,7 +316,7 @@ class WalkLearning:
         )
         return self._judged(result, weighed, command)
 
-    def _judged(self, result: SearchResult, weighed: Weighed, command: str) -> LearnedWalk:
+    def _judged(self, result: SearchResult, weighed: _Weighed, command: str) -> LearnedWalk:
         """The mean of the distribution and the start, both judged from many starts."""
         chosen, weights = self.settings, self.task.weights()
         times = -(-chosen.judged_starts // self.task.starts)
@@ -413,44 +419,62 @@ def learn_together(
 class PartsLog:
     """The rewards of every candidate part by part, in memory and, with a folder, in its `parts.jsonl`.
 
-    A generation is written here before the search is told of it. So the file never has less than `search.jsonl`; what
-    it has more is of a generation that was interrupted, and is replaced when that is evaluated again.
+    A generation is written here before the search is told of it. So the file never has less than `search.jsonl`. Each
+    line also has the mean of its candidates, by which generations of another search are recognised.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / PARTS_FILE
-        self._kept: list[Floats] = [] if self._path is None else self._read()
+        self._kept: list[tuple[Floats, Floats]] = [] if self._path is None else self._read()
 
-    def append(self, number: int, parts: Floats) -> None:
-        """Adds generation `number`; later ones that were there before are dropped."""
-        self._kept = [*self._kept[:number], np.array(parts)]
+    def append(self, number: int, centre: Floats, parts: Floats) -> None:
+        """Adds generation `number` with the mean (k,) of its candidates; later ones that were there are dropped."""
+        self._kept = [*self._kept[:number], (np.array(centre), np.array(parts))]
         if self._path is not None:
-            line = finite(parts.tolist())
+            line = finite({"centre": centre.tolist(), "parts": parts.tolist()})
             append_lines(self._path, [line], keep=number, problem="the generation could not be saved")
 
     def generation(self, number: int, size: int) -> Floats:
         """The parts of a generation of `size` candidates, (size, parts)."""
-        if number >= len(self._kept) or len(self._kept[number]) != size:
+        if number >= len(self._kept) or len(self._kept[number][1]) != size:
             raise FileError(
                 self._path or PARTS_FILE,
                 f"lacks the {size} candidates of generation {number}, which search.jsonl has: the file was changed. "
                 "Begin again in another folder.",
                 line=number + 1,
             )
-        return self._kept[number]
+        return self._kept[number][1]
 
-    def _read(self) -> list[Floats]:
+    def find(self, number: int, candidates: Floats) -> Floats | None:
+        """The parts of these candidates (N, k) as generation `number`, (N, parts); None if they were not judged yet."""
+        if number >= len(self._kept):
+            return None
+        centre, parts = self._kept[number]
+        # Another machine may round the candidates otherwise; another search has others altogether.
+        if parts.shape[0] != len(candidates) or not np.allclose(centre, candidates.mean(axis=0), rtol=1e-6, atol=0):
+            raise FileError(
+                self._path or PARTS_FILE,
+                f"generation {number} has other candidates than this search asks for: it was made with other settings "
+                "or another version of the software. Use the same, or begin again in another folder.",
+                line=number + 1,
+            )
+        return parts
+
+    def _read(self) -> list[tuple[Floats, Floats]]:
         assert self._path is not None
         found = []
-        for number, rows in enumerate(read_lines(self._path, list), start=1):
+        for number, line in enumerate(read_lines(self._path), start=1):
             try:
-                found.append(np.array([[np.nan if v is None else v for v in row] for row in rows], float))
-            except (ValueError, TypeError):
-                raise FileError(self._path, "is not a list of lists of numbers in JSON.", line=number) from None
+                parts = np.array([[np.nan if v is None else v for v in row] for row in line["parts"]], float)
+                found.append((np.array(line["centre"], float), parts))
+            except (KeyError, ValueError, TypeError):
+                raise FileError(
+                    self._path, "has no mean (`centre`) and rewards (`parts`) of candidates.", line=number
+                ) from None
         return found
 
 
-class Weighed:
+class _Weighed:
     """An evaluator whose values are sums of weighed parts, with weights that follow from former generations.
 
     Args:
@@ -473,8 +497,12 @@ class Weighed:
         progress: Progress | None = None,
     ) -> Evaluation:
         """Values of candidates (N, k): less fitness is worse, and a search looks for the least."""
-        parts, failures = self.parts(candidates, seeds, progress)
-        self._log.append(len(self.generations), parts)
+        number = len(self.generations)
+        parts, failures = self._log.find(number, candidates), tuple[Failure, ...]()
+        if parts is None:
+            parts, failures = self.parts(candidates, seeds, progress)
+            parts = parts.round(REWARD_DIGITS)
+            self._log.append(number, candidates.mean(axis=0), parts)
         return Evaluation(-(parts @ self._trials.task.weights(self.weights)), failures)
 
     def parts(

@@ -46,6 +46,7 @@ from nutmeg.learning.courses import (
     yaw_of,
 )
 from nutmeg.learning.tasks import course_bouts
+from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.sim.worlds import Worlds, steps_in
 
 if TYPE_CHECKING:
@@ -428,7 +429,7 @@ def push_walk(
     worlds, walker = start_walkers(scene, [walk] * count, generators, threads=threads)
     pushes = _Pushes(settings, worlds, shape, generators)
     robot, falls, sets = worlds.robot(ROBOT_NAME), FallJudge(worlds), SetChooser([walk] * count)
-    turns, moving = np.full(count, walk.facing == "turn"), np.full(count, walking)
+    facings, moving = np.full(count, FACING_NUMBERS[walk.facing]), np.full(count, walking)
     steps = steps_in(CONTROL_CYCLE, worlds.scene.timestep)
     fell, pushed = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     for cycle in range(int(pushes.over.max()) + 1):
@@ -436,7 +437,7 @@ def push_walk(
         pushed |= ~fell & (cycle == pushes.begin)
         active = np.flatnonzero(~fell & (cycle < pushes.over))
         pushes.apply(cycle)
-        bearing = steer(walker, np.broadcast_to([FAR_AWAY, 0.0], (count, 2)), yaw_of(robot.pose), turns, moving)
+        bearing = steer(walker, np.broadcast_to([FAR_AWAY, 0.0], (count, 2)), yaw_of(robot.pose), facings, moving)
         sets.choose(walker, bearing, moving)
         walker.sample(0.0)
         if len(active):

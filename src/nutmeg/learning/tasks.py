@@ -3,6 +3,7 @@
 | task                | learns        | judged by                                                        |
 |---------------------|---------------|------------------------------------------------------------------|
 | go-to-target        | `walk`        | the whole course, turning to the targets (5.1)                   |
+| go-to-target-hold   | `walk`        | the same without turning (5)                                     |
 | sprint              | `sprint`      | the same with `walk` frozen (5.2)                                |
 | sprint-alone        | `walk`        | ten seconds straight ahead (5.2, the attempt that failed there)  |
 | drive-ball          | `positioning` | driving a ball for 15 s, the other sets frozen (5.3)             |
@@ -228,6 +229,7 @@ TASKS: dict[str, TaskSettings] = {
     task.name: task
     for task in (
         TaskSettings(name="go-to-target"),
+        TaskSettings(name="go-to-target-hold", facing="hold"),
         TaskSettings(name="sprint", learns="sprint"),
         TaskSettings(name="sprint-alone", course="sprint"),
         TaskSettings(name="drive-ball", learns="positioning", course=""),
@@ -333,7 +335,7 @@ class WalkTrials:
         lost = float(results.lost.sum())
         if not self.task.weighting:
             return [float(results.gained.sum()), lost]
-        return [*direction_rewards(course, results), lost]
+        return [*_direction_rewards(course, results), lost]
 
 
 def course_bouts(
@@ -355,7 +357,7 @@ def course_bouts(
     ]
 
 
-def direction_rewards(course: Course, results: BoutResults) -> list[float]:
+def _direction_rewards(course: Course, results: BoutResults) -> list[float]:
     """Rewards of the targets that count for a direction, as a mean over these targets, summed over the starts."""
     many = len(course.trajectory)
     found: dict[str, list[float]] = {name: [] for name in DIRECTIONS}

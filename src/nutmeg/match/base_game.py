@@ -5,8 +5,8 @@
     class MjGame(PhysicalGame):            # the league of rcssservermj: `match.mj_game`
 
 The base class holds what all worlds share: the teams and their sides, the referee's state and decisions, the orders of
-trainers, the view for monitors, and the recording. A world adds who is present, the facts for the referee, and how
-its decisions are carried out. `PhysicalGame` adds what a world of robots with joints has to say.
+trainers, the view for monitors, and the recording. A world adds players, the facts for the referee, and how its
+decisions are carried out. `PhysicalGame` is the base of worlds of robots with joints.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 
 class BaseGame(Closing):
-    """What all matches have.
+    """The base of all matches: teams, referee, trainer's orders and recording.
 
     Args:
         rules: the rule book.
-        seed: of everything random.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
-        kick_off: who starts.
+        seed: seed of all random numbers.
+        left: name of the left team; if empty, that of the first team to join.
+        right: name of the right team; if empty, that of the second team to join.
+        record: file of a recording to make, if any.
+        kick_off: the side that takes the first kick-off.
     """
 
     def __init__(self, rules: Rules, *, seed: int, left: str, right: str, record: Path | None, kick_off: Side) -> None:
@@ -62,17 +62,17 @@ class BaseGame(Closing):
         self.cycles = 0
         """How many have been played."""
         self.facts: Facts | None = None
-        """What the referee knew of the last cycle."""
+        """The facts of the last cycle."""
         self.events: tuple[Event, ...] = ()
-        """What happened in the last cycle, and by orders since."""
+        """Events of the last cycle, and of orders since."""
         self.fouls: list[Event] = []
-        """All that were called, in order."""
+        """All fouls that were called, in order."""
         self.foul_reports: list[Event] = []
-        """The same as monitors are told them: again in every cycle in which an offender is held up."""
+        """Fouls as monitors receive them: again in every cycle in which an offender is held up."""
         self.refused: tuple[tuple[int, str], ...] = ()
-        """Whose actions of the last cycle were not possible, and why; nothing of them is done."""
+        """Slots whose actions of the last cycle were invalid, with the reason; such actions are ignored."""
         self.swaps = 0
-        """How often the teams have changed ends; each time, every player's slot changes by 11."""
+        """Number of changes of ends; each time, every player's slot changes by 11."""
         self.watchers: list[Callable[[BaseGame], None]] = []
         """Called after every cycle that was judged, with the game."""
         self._new: set[int] = set()
@@ -87,28 +87,28 @@ class BaseGame(Closing):
     @property
     @abstractmethod
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
 
     @property
     @abstractmethod
     def time(self) -> float:
-        """Time of the world, which runs on when the game clock stops [s]."""
+        """Time of the world, which continues when the game clock stops [s]."""
 
     @abstractmethod
     def _facts(self) -> Facts:
-        """What the referee is told now."""
+        """The present facts for the referee."""
 
     @abstractmethod
     def _do(self, decision: Decision) -> None:
-        """Carries out where players and the ball are put."""
+        """Carries out a decision about the place of a player or the ball."""
 
     @abstractmethod
     def _settle(self) -> None:
-        """Completes what was carried out."""
+        """Completes the decisions that were carried out."""
 
     @abstractmethod
     def _turn_round(self) -> None:
-        """Lets everything that belongs to players follow them to the other end."""
+        """Moves everything that belongs to players to the other end."""
 
     @abstractmethod
     def _new_recording(self, path: Path) -> MatchRecording:
@@ -116,22 +116,22 @@ class BaseGame(Closing):
 
     @abstractmethod
     def cycle(self, actions: Mapping[int, Any]) -> dict[int, Any]:
-        """Plays one cycle with what players answered to what they were told last; what they are told next, by slot."""
+        """Plays one cycle with the players' actions; returns their next percepts. Both are by slot."""
 
     def work_ahead(self) -> None:
-        """Does of the next cycle what its actions do not matter for, in worlds that can; called while agents think."""
+        """Computes the part of the next cycle that needs no actions, in worlds that can; called while agents think."""
 
     @abstractmethod
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
 
     @abstractmethod
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
-        """Lets a player join; its next percept tells it its number and side."""
+        """Lets a player join; its next percept has its number and side."""
 
     @abstractmethod
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
-        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+        """A trainer's order: put a player somewhere, m; upright if a heading is given (degrees from +x)."""
 
     # ---- players
 
@@ -155,20 +155,20 @@ class BaseGame(Closing):
         return free_slot(self.present, side, number, most=self.max_number, players=players)
 
     def _admit(self, side: Side, number: int, team: str) -> int:
-        """The slot of a player who joins, if it may."""
+        """The slot of a player that joins, if it may."""
         if not team or (self.teams[side] and self.teams[side] != team):
             raise UsageError(f"{team!r} cannot play from the {side.word}: that is where {self.teams[side]!r} plays.")
         return self._free_slot(side, number)
 
     def _take_in(self, slot: int, team: str, robot_type: int) -> None:
-        """Notes that somebody has joined."""
+        """Notes that a player has joined."""
         side = side_and_number(slot)[0]
         self.teams = (team, self.teams[1]) if side is Side.LEFT else (self.teams[0], team)
         self._new.add(slot)
         self._note("join", slot, type=robot_type, team=team)
 
     def _introduced(self, slot: int, view: GameView) -> GameView:
-        """A view that tells a new player its number and side."""
+        """The view of a new player, with its number and side."""
         side, number = side_and_number(slot)
         return GameView(
             mode=view.mode,
@@ -187,7 +187,7 @@ class BaseGame(Closing):
         return self.state.mode is PlayMode.GAME_OVER
 
     def _obey(self, decisions: Sequence[Decision]) -> None:
-        """Does what was decided, tells it and writes it down."""
+        """Carries out, reports and records decisions."""
         for decision in decisions:
             if isinstance(decision, Event):
                 self._past.append(decision)
@@ -214,14 +214,14 @@ class BaseGame(Closing):
             self._obey(decisions)
         else:
             self.events = ()
-        for tell in self.watchers:
-            tell(self)
+        for watcher in self.watchers:
+            watcher(self)
 
     def _report_held(self, held: Sequence[Held], decisions: Sequence[Decision]) -> None:
-        """Reports the fouls of players who were held up before this cycle and who are held or put outside in it.
+        """Reports the fouls of players that were held up before this cycle and are held or put outside in it.
 
-        rcssserver3d records such a foul anew in every cycle until the offender stands outside: with its hold time of
-        0.5 s, a charging foul is 26 reports. A pause of the game pardons offenders; they are not moved then.
+        rcssserver3d records their foul anew in every cycle until the offender stands outside: with its hold time of
+        0.5 s, a charging foul is 26 reports. A pause of the game cancels penalties; offenders are not moved then.
         """
         moved = {(move.side, move.number) for move in decisions if isinstance(move, MovePlayer)}
         for one in held:
@@ -268,7 +268,7 @@ class BaseGame(Closing):
         self.place_player(slot, (x, y, 0.0), 90.0 if y < 0 else -90.0)
 
     def _check_plays(self, slot: int) -> None:
-        """Refuses an order about a player who is not there."""
+        """Refuses an order about a player that is not present."""
         if not self.present[slot]:
             raise UsageError(f"{SLOT_NAMES[slot]} does not play and cannot be put anywhere.")
 
@@ -288,13 +288,13 @@ class BaseGame(Closing):
 
     @property
     def team_names(self) -> tuple[str, str]:
-        """Left and right; empty while nobody has come."""
+        """Names of the left and the right team; empty while no player has joined."""
         return self.teams
 
     # ---- the recording
 
     def record_with(self, *, minds: Minds | None = None, config: Mapping[str, object] | None = None) -> None:
-        """Says before the first cycle what else to record: who believes and wants what, and how the match was made."""
+        """Sets before the first cycle what else to record: the minds of players, and the configuration of the match."""
         if self._record is None:
             raise UsageError(
                 "there is no recording, or it has begun already; say what to record before the first cycle."
@@ -302,11 +302,11 @@ class BaseGame(Closing):
         self._minds, self._record_config = minds, dict(config or {})
 
     def _recorded_config(self, **more: object) -> dict[str, object]:
-        """What a recording keeps of how the match was made: teams, what a world adds, and what `record_with` said."""
+        """The configuration in the recording: teams, what a world adds, and that of `record_with`."""
         return {"left": self.teams[0], "right": self.teams[1], **more, **self._record_config}
 
     def _begin_recording(self, types: Ints) -> None:
-        """Begins the recording with the first cycle, when the types (22,) of who has joined are known."""
+        """Begins the recording with the first cycle, when the types (22,) of the present robots are known."""
         if self._record is not None:
             self._recording = self._new_recording(self._record)
             self._record = None
@@ -338,13 +338,13 @@ class BaseGame(Closing):
 
 
 class PhysicalGame(BaseGame):
-    """What all matches of robots with joints have: a world with seats, and actions that wait for the next cycle.
+    """The base of all matches of robots with joints: a world with seats, and actions that wait for the next cycle.
 
     Args:
         rules: the rule book; its pitch must be that of the field.
         world: the robots and the ball.
         make_drawing: draws the scene that viewers of the recording show.
-        names: the arguments of `BaseGame`: seed, names of the teams, recording to make, and who starts.
+        names: the arguments of `BaseGame`: seed, names of the teams, recording, and the side that kicks off.
     """
 
     world: SeatedWorld
@@ -359,24 +359,24 @@ class PhysicalGame(BaseGame):
         super().__init__(rules, **names)
         self.world, self._make_drawing = world, make_drawing
         self._waiting: dict[int, Any] = {}
-        """What players want done in the next cycle beside motor commands, by slot."""
+        """Beams, messages and requests for pass mode of the next cycle, by slot."""
 
     @abstractmethod
     def _figures(self) -> Figures:
-        """What a recording shows."""
+        """The figures that a recording shows."""
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
         return self.world.present
 
     @property
     def max_number(self) -> int:
-        """Any of the numbers 1 to 11, also in a team of six: agents of both leagues choose theirs."""
+        """11, also in a team of six, because agents of both leagues choose their numbers."""
         return MAX_PLAYERS
 
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         if self.present[slot]:
             self.world.leave(slot)
             self._waiting.pop(slot, None)
@@ -417,5 +417,5 @@ Item = TypeVar("Item")
 
 
 def other_end(by_slot: Mapping[int, Item]) -> dict[int, Item]:
-    """What belongs to players by slot, after the teams have changed ends."""
+    """A mapping by slot after the teams have changed ends."""
     return {(slot + SLOTS // 2) % SLOTS: item for slot, item in by_slot.items()}

@@ -74,17 +74,17 @@ class BehaviourOptions(EpisodeOptions):
     observations: Literal["symbols", "images"] = "symbols"
     """Whether observations are numbers of what players see, or the pictures of their cameras."""
     shrink: int = 4
-    """With `observations="images"`: by how much pictures are smaller than the cameras' 320 x 240."""
+    """With `observations="images"`: factor by which pictures are smaller than the cameras' 320 x 240."""
     sonar: bool = False
     """Whether observations also have the distances of the two sonars, left and right."""
     field: str = "spl2011"
-    """What is played on."""
+    """Name of the field."""
     rules: str = "spl2011"
     """The rule book: a name, or a TOML file."""
     behaviour: str = "nao"
-    """What robots and ball can do: a name, or a TOML file."""
+    """Abilities of robots and ball: a name, or a TOML file."""
     eyes: str = ""
-    """What robots see with: a name, or a TOML file; what goes with the robots if empty."""
+    """Senses of the robots: a name, or a TOML file; if empty, those that belong to the robots."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -167,7 +167,7 @@ def _symbol_parts(players: int) -> list[Part]:
     ]
 
 
-class SymbolObservations:
+class _SymbolObservations:
     """Makes observations of all agents of all matches."""
 
     def __init__(self, options: BehaviourOptions) -> None:
@@ -229,7 +229,7 @@ def believed(beliefs: Records[BeliefRecord], players: int) -> dict[str, Floats]:
 
     ahead, left = to_body(beliefs["ball_x"] - x, beliefs["ball_y"] - y)
     vx, vy = to_body(beliefs["ball_vx"], beliefs["ball_vy"])
-    age = np.minimum(beliefs["seen_ago"], beliefs["told_ago"])
+    age = np.minimum(beliefs["seen_ago"], beliefs["heard_ago"])
     parts = {
         "pose": np.stack([x, y, c, s, beliefs["spread"], beliefs["heading_spread"]], axis=1),
         "believed_ball": np.nan_to_num(np.stack([ahead, left, vx, vy, age], axis=1), posinf=_MAX_AGE),
@@ -248,6 +248,8 @@ def _fill_sightings(
     slots: Ints, things: Records[Records[Records[SightingRecord]]], count: Ints, players: int, out: Floats
 ) -> None:
     """Fills rows (M, agents, width) with what is seen: ball, mates, opponents, robots, posts and landmarks."""
+    # Columns: one ball, then team-mates, opponents and robots of unknown team (three numbers each), posts, landmarks.
+    # What does not fit is left out: sightings come in the order in which the world lists them.
     firsts = np.array([0, 3, 3 + 3 * players, 3 + 6 * players])
     room = np.array([1, players, players, players])
     posts, marks = 3 + 9 * players, 3 + 9 * players + 4 * _MAX_POSTS
@@ -266,6 +268,7 @@ def _fill_sightings(
                 elif what <= ObjectKind.POST:
                     if seen_posts < _MAX_POSTS:
                         place = posts + 4 * seen_posts
+                        # Whose post it is: the own, the opponents', or unknown where goals look alike.
                         row[place] = (
                             -1.0 if what == ObjectKind.OWN_POST else 1.0 if what == ObjectKind.THEIR_POST else 0.0
                         )
@@ -274,6 +277,7 @@ def _fill_sightings(
                 elif seen_marks < _MAX_LANDMARKS:
                     place = marks + 5 * seen_marks
                     row[place], row[place + 1], row[place + 2] = what - ObjectKind.L_CROSSING + 1.0, far, bearing
+                    # Directions are given as cosine and sine, which do not jump at half a turn.
                     if not math.isnan(thing.turn):
                         row[place + 3], row[place + 4] = math.cos(thing.turn), math.sin(thing.turn)
                     seen_marks += 1
@@ -421,7 +425,7 @@ class BehaviourVectorEnv:
         self.games = SteeredGames(self.options, count)
         """The matches, with the ground truth that no player knows."""
         self.agents = list(self.options.agents)
-        self._symbols = SymbolObservations(self.options)
+        self._symbols = _SymbolObservations(self.options)
         self._all: Ints = np.arange(count)
         self._rngs: list[np.random.Generator] = []
         self._cameras: Cameras | None = None

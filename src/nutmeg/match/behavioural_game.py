@@ -26,7 +26,7 @@ import numpy as np
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
-from nutmeg.match.players.decide import MAX_DECISION_TIME, Mind, Told, View, abilities_of, checked_structure
+from nutmeg.match.players.decide import MAX_DECISION_TIME, Memory, Mind, Told, View, abilities_of, checked_structure
 from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
 from nutmeg.match.players.tracking.filters import arrives
 from nutmeg.match.players.tracking.records import belief_of
@@ -68,15 +68,15 @@ _STANDING_SPEED = 0.02  # A player that is slower than this stands [m/s]
 
 @dataclass(frozen=True, kw_only=True)
 class BehaviourSetup:
-    """What behavioural matches are played on, with which bodies and which senses."""
+    """The field of behavioural matches, the abilities of robots and ball, and the senses of players."""
 
     field: str = "spl2011"
     """Name of the field."""
     settings: str | Path | BehaviourSettings | Sequence[BehaviourSettings] = "nao"
-    """What robots and ball can do: a name, a file, the settings, or (M) settings, one for each match."""
+    """Abilities of robots and ball: a name, a file, the settings, or (M) settings, one for each match."""
     eyes: str | Path | EyesSettings | None = None
-    """What players sense with: a name, a file, or the settings; None for those with the name of the robots' settings,
-    or of a `nao`."""
+    """Senses of the players: a name, a file, or the settings; None for those with the name of the robots' settings, or
+    else `nao`."""
     cameras: bool = False
     """Whether players may ask for pictures (`View.images`); needs a renderer, and takes milliseconds each."""
 
@@ -125,12 +125,12 @@ class BehaviourGame(BaseGame):
 
     Args:
         rules: the rule book; its pitch must be that of the field.
-        seed: of everything random.
+        seed: seed of all random numbers.
         setup: field, bodies and senses.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
-        kick_off: who starts.
+        left: name of the left team; if empty, that of the first team to join.
+        right: name of the right team; if empty, that of the second team to join.
+        record: file of a recording to make, if any.
+        kick_off: the side that takes the first kick-off.
     """
 
     def __init__(
@@ -164,17 +164,12 @@ class BehaviourGame(BaseGame):
         count = self.rules.match.players if players is None else players
         body = abilities_of(self.settings, ball_radius=self.world.ball_radius)
         return {
-            (name, number): Mind(
+            (name, n): Mind(
                 decide,
-                team=name,
-                number=number,
-                players=count,
-                rules=self.rules,
-                body=body,
-                seed=self.seed % 2**63,
+                Memory(team=name, number=n, players=count, rules=self.rules, body=body, seed=self.seed % 2**63),
                 longest=longest,
             )
-            for number in range(1, count + 1)
+            for n in range(1, count + 1)
         }
 
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
@@ -185,7 +180,7 @@ class BehaviourGame(BaseGame):
         self._take_in(slot, team, robot_type)
 
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         if self.present[slot]:
             self.world.leave(_MATCH, slot)
             self._new.discard(slot)
@@ -193,7 +188,7 @@ class BehaviourGame(BaseGame):
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
         present: Bools = self.world.state.present[_MATCH]
         return present
 
@@ -221,7 +216,7 @@ class BehaviourGame(BaseGame):
         return views
 
     def _delivered(self) -> tuple[dict[int, tuple[Heard, ...]], dict[int, tuple[Told, ...]]]:
-        """Posts what was said and told in this cycle; returns what arrives now, by slot of the listener."""
+        """Sends the messages of this cycle, and returns those that arrive now, by slot of the listener."""
         voices, state = self.eyes.voices, self.world.state
         due = self.cycles + round(voices.delay * CYCLES_PER_SECOND)
         self._posted.append(_Post(due, self.state.time, self.time, dict(self._said), dict(self._told)))
@@ -234,9 +229,10 @@ class BehaviourGame(BaseGame):
         return heard, told
 
     def _order(self, actions: Mapping[int, Request]) -> None:
-        """Passes requests on to the world; a player without an answer goes on with what it did."""
+        """Passes requests to the world; a player without a request continues what it did."""
         state, orders = self.world.state, self.world.orders
         held, self._wishes = penalised(self.state).reshape(SLOTS), None
+        lying = (state.posture[_MATCH] == Posture.LYING).tolist()
         self._said.clear()
         self._told.clear()
         for slot, request in actions.items():
@@ -245,7 +241,7 @@ class BehaviourGame(BaseGame):
             if request.beam is not None and may_beam(self.state.mode):
                 beam_player(state.players[_MATCH], slot, *request.beam)
                 self.senses.placed(_MATCH, slot)
-            order_from(request, orders, match=_MATCH, slot=slot, lying=state.posture[_MATCH, slot] == Posture.LYING)
+            order_from(request, orders, match=_MATCH, slot=slot, lying=lying[slot])
             if request.say is not None:
                 self._said[slot] = request.say
             if request.tell is not None:
@@ -262,7 +258,8 @@ class BehaviourGame(BaseGame):
         ahead, left, turn = state.odometry[_MATCH, slot].tolist()
         yaw, pitch = state.head[_MATCH, slot].tolist()
         posture = int(state.posture[_MATCH, slot])
-        sonar_left, sonar_right = np.nan_to_num(self.senses.sonar.answers[_MATCH, slot], nan=np.inf).tolist()
+        echoes = self.senses.sonar.answers[_MATCH, slot].tolist()
+        sonar_left, sonar_right = (math.inf if math.isnan(echo) else echo for echo in echoes)
         record, time = self.senses.beliefs[_MATCH, slot : slot + 1].copy(), self.time
 
         def believe() -> Belief:
@@ -290,7 +287,7 @@ class BehaviourGame(BaseGame):
         )
 
     def _camera(self, slot: int) -> Callable[[], Mapping[str, Image]] | None:
-        """What draws a player's pictures, if it asks for them; None without cameras."""
+        """The function that renders a player's pictures on demand; None without cameras."""
         cameras, now = self._cameras, self.cycles
         if cameras is None:
             return None
@@ -336,7 +333,7 @@ class BehaviourGame(BaseGame):
         self.world.place_ball(_MATCH, x, y, vx, vy)
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
-        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+        """A trainer's order: put a player somewhere, m; upright if a heading is given (degrees from +x)."""
         self._check_plays(slot)
         turn = None if heading is None else float(np.radians(heading))
         self.world.place(_MATCH, slot, position[0], position[1], turn)
@@ -352,7 +349,7 @@ class BehaviourGame(BaseGame):
         )
 
     def _present_minds(self) -> dict[int, _PresentMind]:
-        """Who plays, with what it believes now, which it will be told next."""
+        """The minds of the present players, with their beliefs of this cycle, which they get with the next view."""
         assert self._minds is not None
         beliefs, time = self.senses.beliefs[_MATCH], self.time
         return {
@@ -373,13 +370,13 @@ def deliver(
 
     As in NaOISIS (seed 002, section 3.3) messages go to team-mates only and at any distance; which of them hears one is
     drawn for each listener anew, from the match's seed and cycle, so that the same match loses the same messages.
-    Messages are those of the physical world, with the direction from which a voice comes, so that players of one world
-    understand the other; nobody hears its own voice. Beliefs that compiled players share use the same draws.
+    Messages are those of the physical world, with the direction of the speaker, so that players can be used in both
+    worlds; no player hears its own message. Beliefs that compiled players share use the same draws.
 
     Args:
         said: messages by slot of the speaker.
-        state: who is there and where, and the key of the random draws.
-        match: the row.
+        state: the present players and their places, and the key of the random draws.
+        match: row of the match.
         loss: probability that a message does not reach a listener.
         time: game time, s.
         teams: names of left and right.
@@ -403,9 +400,9 @@ def deliver(
 def deliver_structures(
     told: Mapping[int, dict[str, Any]], state: MatchesState, match: int, *, loss: float, time: float
 ) -> dict[int, tuple[Told, ...]]:
-    """The structures that players are told of those of a cycle, by slot of the listener; arguments as of `deliver`.
+    """The structured messages of a cycle that arrive, by slot of the listener; arguments as of `deliver`.
 
-    A player gets a copy of its own. What reaches it is drawn as for messages: who hears a team-mate is also told.
+    Every listener gets its own copy. The random draws are those of plain messages: either both arrive or neither.
     """
     return {
         listener: tuple(
@@ -416,7 +413,7 @@ def deliver_structures(
 
 
 def _reached(speakers: Iterable[int], state: MatchesState, match: int, loss: float) -> Iterator[tuple[int, list[int]]]:
-    """Listeners with the team-mates, by slot, whose words of this cycle reach them; who hears nobody is left out."""
+    """Listeners, with the slots of the team-mates whose messages of this cycle reach them; others are left out."""
     seed, cycle, present = state.seed[match], int(state.cycle[match]), state.present[match]
     said = [speaker for speaker in sorted(speakers) if present[speaker]]
     for listener in np.flatnonzero(present).tolist() if said else ():
@@ -433,7 +430,7 @@ def _reached(speakers: Iterable[int], state: MatchesState, match: int, loss: flo
 
 @dataclass(frozen=True)
 class _Post:
-    """What was said and told in a cycle, on its way."""
+    """The messages of a cycle, until they arrive."""
 
     due: int
     """The cycle in which it arrives."""
@@ -444,7 +441,7 @@ class _Post:
 
 
 def _direction(state: MatchesState, match: int, listener: int, speaker: int) -> float:
-    """Where a voice comes from, degrees to the left of the listener's heading."""
+    """Direction of a speaker, degrees to the left of the listener's heading."""
     x, y, _ = (state.pose[match, speaker] - state.pose[match, listener]).tolist()
     turn = math.degrees(math.atan2(y, x) - float(state.pose[match, listener, 2]))
     return math.remainder(turn, 360.0)

@@ -1,13 +1,13 @@
-"""Many matches of the behavioural world at once, between compiled strategies.
+"""Many matches of the behavioural world at once, between compiled strategies and compiled players of users.
 
     games = BehaviourGames(load_rules("spl2011"), left="roles", right="everyone-chases", seeds=range(512))
     results = games.run()                       # until all are over
     results[0].goals, results[0].falls, results[0].fouls, results[0].control.possession
 
-A match comes out as it does alone in a `BehaviourGame` with the same seed and the same strategies, whatever else is
-played at the same time and on however many threads. Two things make it fast: everything that happens in every cycle is
-compiled and done for all matches in one go; and the referee, who is not, is only asked when something has happened
-that may matter (`rules.clock`).
+A match has the same course as alone in a `BehaviourGame` with the same seed and the same strategies, whatever else is
+played at the same time, on any number of threads. Two things make it fast: everything that happens in every cycle is
+compiled, for all matches in one call; and the referee, which is not compiled, judges only cycles in which it may have
+to decide something (`rules.clock`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from nutmeg.base.records import new_records, record_values
 from nutmeg.match.behavioural_game import DEFAULT_SETUP, BehaviourSetup
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.tactics.decisions import StrategyTable, decide_matches
+from nutmeg.match.players.tactics.own_tactics import CompiledDecide
 from nutmeg.match.players.tactics.records import GameRecord, OrderRecord, ground_of, new_memories
 from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tracking.tracker import SymbolicSenses
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.state import MatchState
     from nutmeg.match.worlds.behavioural.state import Ball, Player
 
-    Entry = str | Strategy
-    """A strategy, by its name or its traits."""
+    Entry = str | Strategy | CompiledDecide
+    """A strategy, by its name or its traits, or a compiled `decide` of a user."""
 
 TIME_TOLERANCE = 1e-6
 """Times and distances that differ by less are the same, s and m."""
@@ -78,12 +79,13 @@ class BehaviourGames:
 
     Args:
         rules: the rule book; its pitch must be that of the field.
-        left: the strategy of the teams that begin on the left: one for all matches, or (M) one for each.
-        right: the same of the others.
+        left: the strategy of the teams that begin on the left, or a compiled `decide` (`tactics.own_tactics`): one for
+            all matches, or (M) one for each.
+        right: the same for the other teams.
         seeds: (M,) one for each match.
         setup: field, bodies and senses.
-        players: of a team; as many as the rules allow if left out.
-        kick_off: who starts: one for all matches, or (M).
+        players: number of players of a team; as many as the rules allow if left out.
+        kick_off: the side that takes the first kick-off: one for all matches, or (M).
     """
 
     def __init__(
@@ -111,9 +113,12 @@ class BehaviourGames:
         self._counts = np.zeros((count, 2, len(COUNTED_EVENTS)), np.int64)
         self._watch = _watch(rules, count)
         number = rules.match.players if players is None else players
+        entries = [_each_entry(left, "left", count), _each_entry(right, "right", count)]
+        self._own = list(dict.fromkeys(one for each in entries for one in each if isinstance(one, CompiledDecide)))
         self._table = StrategyTable(
             grounds=_grounds(rules, self.world),
-            traits=_traits(left, right, count),
+            traits=_traits(entries, count),
+            deciders=np.array([[self._number(one) for one in each] for each in entries]).T.copy(),
             memories=new_memories(count, SLOTS),
             modes=np.zeros(count, np.int64),
             held=np.zeros((count, SLOTS), bool),
@@ -125,6 +130,10 @@ class BehaviourGames:
                 self.world.join(m, slot)
                 self.senses.greet(m, slot)
 
+    def _number(self, entry: Entry) -> int:
+        """The number of the function that decides for an entry: 0 is that of all strategies."""
+        return self._own.index(entry) + 1 if isinstance(entry, CompiledDecide) else 0
+
     @property
     def over(self) -> Bools:
         """(M,) which matches have ended."""
@@ -132,7 +141,7 @@ class BehaviourGames:
         return over
 
     def run(self, seconds: float | None = None, *, threads: int = 1) -> list[MatchResult]:
-        """Plays so long, or until all matches are over; the results of all, the same on any number of threads."""
+        """Plays for a time, or until all matches are over; returns all results, the same on any number of threads."""
         cycles = None if seconds is None else round(seconds / BEHAVIOURAL_CYCLE)
         if cycles is None and not self.rules.match.automatic_kick_off:
             raise UsageError("these matches would never end: say how long to play, or use automatic_kick_off.")
@@ -148,7 +157,7 @@ class BehaviourGames:
         return self.results()
 
     def _play(self, chosen: Ints, cycles: int | None) -> None:
-        """Plays some matches until they are over, or for so many cycles."""
+        """Plays some matches until they are over, or for a number of cycles."""
         played = 0
         while len(chosen) and (cycles is None or played < cycles):
             self.cycle(chosen)
@@ -171,10 +180,11 @@ class BehaviourGames:
         self.senses.update(chosen)
 
     def _decide(self, chosen: Ints) -> None:
-        """Asks everybody in some matches (K,), and orders what they want."""
+        """Decides for all players of some matches (K,)."""
         state = self.world.state
         games, orders = new_records(GameRecord, 1), new_records(OrderRecord, 1)
-        decide_matches(chosen, state.players, state.balls, self.senses.beliefs, self._table, games, orders)
+        for number, decide in enumerate((decide_matches, *(one.decide_matches for one in self._own))):
+            decide(chosen, state.players, state.balls, self.senses.beliefs, self._table, games, orders, number)
         self.senses.all_placed(chosen, self._table.beamed)
 
     def _judge(self, m: int) -> None:
@@ -193,7 +203,7 @@ class BehaviourGames:
             self._table.held[m] = penalised(state).reshape(SLOTS)
 
     def _before(self, m: int) -> tuple[MatchState, float]:
-        """What the referee remembers of a match, and the time since then: that of the last judgement, or look."""
+        """The referee's state of a match after its last judgement or inspection, and the time since then, s."""
         state = self.states[m]
         since, _, look, _, _ = self._watch.clocks[m].tolist()  # type: ignore[attr-defined]
         if 0.0 < look < since:  # a match that was begun anew is judged at once: its looks are of the one before
@@ -212,7 +222,8 @@ class BehaviourGames:
             self.senses.swap_ends(m)
             for array in (self._table.memories, self._watch.low, self._table.held):
                 array[m] = np.roll(array[m], SLOTS // 2, axis=0)
-            self._table.traits[m] = self._table.traits[m][::-1].copy()
+            for pairs in (self._table.traits, self._table.deciders):
+                pairs[m] = pairs[m][::-1].copy()
             self.swapped[m] = not self.swapped[m]
 
     def results(self) -> list[MatchResult]:
@@ -242,17 +253,26 @@ def _each_side(sides: Side | Sequence[Side], count: int) -> list[Side]:
     return found
 
 
-def _traits(left: Entry | Sequence[Entry], right: Entry | Sequence[Entry], count: int) -> Records[Records[Strategy]]:
-    """(M, 2) traits of strategies."""
+def _each_entry(entries: Entry | Sequence[Entry], name: str, count: int) -> list[Entry]:
+    """One for each match."""
+    found = [entries] * count if isinstance(entries, str | Strategy | CompiledDecide) else list(entries)
+    if len(found) != count:
+        raise UsageError(f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each.")
+    return found
+
+
+def _traits(entries: Sequence[Sequence[Entry]], count: int) -> Records[Records[Strategy]]:
+    """(M, 2) the parameters that both teams play by."""
     table = new_records(Strategy, count, 2)
-    for column, (entries, name) in enumerate(((left, "left"), (right, "right"))):
-        found = [entries] * count if isinstance(entries, str | Strategy) else list(entries)
-        if len(found) != count:
-            raise UsageError(
-                f"{name} has {len(found)} entries for {count} matches; one for all is fine, or one for each."
-            )
-        table[:, column] = record_values(*[strategy(one) if isinstance(one, str) else one for one in found])
+    for column, each in enumerate(entries):
+        table[:, column] = record_values(*[_strategy_of(one) for one in each])
     return table
+
+
+def _strategy_of(entry: Entry) -> Strategy:
+    if isinstance(entry, CompiledDecide):
+        return entry.traits
+    return strategy(entry) if isinstance(entry, str) else entry
 
 
 def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
@@ -266,41 +286,41 @@ def _grounds(rules: Rules, world: BehaviourWorld) -> Records[GroundRecord]:
 
 @dataclass
 class RefereeClock:
-    """When the referee has to be asked about a match."""
+    """Clock that says when the referee has to judge a match."""
 
     since: float
     """Time since the last judgement, s."""
     due: float
-    """How long after the last judgement nothing can happen by itself, s."""
+    """Time after the last judgement in which nothing can happen by itself, s."""
     look_at: float
-    """When the last look at who stands still was, since the last judgement, s; 0 if the referee was asked."""
+    """Time of the last inspection for players that stand still, since the last judgement, s; 0 if that was later."""
     look_due: float
-    """When the next look is, since the last judgement, s; inf if the referee will be asked anyway."""
+    """Time of the next inspection, since the last judgement, s; inf if the referee will judge anyway."""
     asks: bool
-    """Whether the referee must be asked in this cycle."""
+    """Whether the referee has to judge this cycle."""
 
 
 class Watch(NamedTuple):
-    """What is kept of M matches to know when the referee must be asked."""
+    """State of M matches from which follows when the referee has to judge them."""
 
     clocks: Records[RefereeClock]
     """(M,) one for each match."""
     low: Bools
-    """(M, 22) who was not standing one cycle ago."""
+    """(M, 22) whether a player was not standing one cycle ago."""
     place: Floats
-    """(M, 22, 2) where players were at the last look at who stands still near the ball, m; NaN if there was none."""
+    """(M, 22, 2) places of players at the last inspection for players that stand still, m; NaN if there was none."""
     end: float
     """Half the pitch's length, m."""
     side: float
     """Half the pitch's width, m."""
     touching: bool
-    """Whether the rules care for players who touch without pushing."""
+    """Whether the rules have a foul for players that touch without pushing."""
     interval: float
-    """Time between two looks, s."""
+    """Time between two inspections, s."""
     distance: float
-    """Nearer than this is near the ball, m."""
+    """Players within this distance of the ball are inspected, m."""
     movement: float
-    """Who has moved by less since the last look stands still, m."""
+    """A player that has moved less than this since the last inspection stands still, m."""
 
 
 def _watch(rules: Rules, count: int) -> Watch:
@@ -329,11 +349,11 @@ def watch_matches(
     pushes: SmallInts,
     watch: Watch,
 ) -> None:
-    """Counts the cycle, and finds the matches of `chosen` (K,) about which the referee must be asked.
+    """Counts the cycle, and finds the matches of `chosen` (K,) that the referee has to judge.
 
     Nothing is decided in a cycle unless a clock runs out, the ball is touched or over a line, players touch or push
-    each other, or somebody falls or stands again (`rules.clock` says why). Asking in those cycles only gives the same
-    decisions as asking in all.
+    each other, or a player falls or stands up again (`rules.clock` says why). Judging those cycles only gives the same
+    decisions as judging all.
     """
     for m in chosen:
         clock, ball = watch.clocks[m], balls[m]
@@ -360,7 +380,7 @@ def watch_matches(
 
 @kernel
 def _look_at_still_players(players: Records[Player], ball: Ball, watch: Watch, m: int) -> bool:
-    """Whether somebody near the ball seems to stand still; if nobody does, this look is noted and done with."""
+    """Whether a player near the ball seems to stand still; if not, this inspection is complete."""
     place, clock = watch.place[m], watch.clocks[m]
     for i in range(SLOTS):
         player = players[i]

@@ -35,16 +35,25 @@ if TYPE_CHECKING:
 TEAM_COLOURS = ("blue", "red")
 """Shirts of the team that began on the left, and of the other."""
 POSE = "zero"
-"""Of robots before they play."""
+"""Pose of robots before they play."""
 
 
-def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: str, pose: str) -> SceneSettings:
-    """The scene that viewers show; `kinds` are the robots' types by slot, the rest is as in `recording.Figures`."""
+class Kind(NamedTuple):
+    """The kind of a robot that is drawn."""
+
+    robot: str
+    """Its name in the catalogue."""
+    type: str = ""
+    """One of the robot's types; empty where it has none."""
+
+
+def match_scene(kinds: Mapping[int, Kind], *, field: str, physics: str, pose: str) -> SceneSettings:
+    """The scene that viewers show; `kinds` are the robots by slot, the rest is as in `recording.Figures`."""
     robots = tuple(
         Placement(
-            robot=robot,
+            robot=kind.robot,
             name=SLOT_NAMES[slot],
-            type=kind,
+            type=kind.type,
             pose=pose,
             parked=True,
             team=TEAM_COLOURS[slot >= MAX_PLAYERS],
@@ -55,17 +64,17 @@ def match_scene(kinds: Mapping[int, str], *, field: str, robot: str, physics: st
 
 
 def league_scene(rules: Rules, field: str) -> SceneSettings:
-    """The scene of a match of the league in which nobody plays yet: every robot that may come, as type 0."""
+    """The scene of a match of the league before players join: every robot that may come, as type 0."""
     slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
-    kinds = dict.fromkeys(slots, "type0")
-    return match_scene(kinds, field=field, robot=ROBOT, physics=PHYSICS, pose=POSE)
+    kinds = dict.fromkeys(slots, Kind(ROBOT, "type0"))
+    return match_scene(kinds, field=field, physics=PHYSICS, pose=POSE)
 
 
 class Drawing(NamedTuple):
     """A scene as a recording keeps it."""
 
     xml: str
-    """MJCF text."""
+    """The scene as MJCF text."""
     joints: tuple[tuple[str, ...], ...]
     """Names of the joints of each robot, in the order of the scene's settings."""
 
@@ -86,7 +95,7 @@ class DrawingProcess(Closing):
     def __init__(self, settings: SceneSettings) -> None:
         self._settings = settings
         command = [sys.executable, "-m", "nutmeg.match.drawing"]
-        # In a session of its own, so that Ctrl-C is left to this process.
+        # The process has its own session, so that Ctrl-C is left to this process.
         self._process = subprocess.Popen(  # noqa: S603 (our own module)
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
@@ -117,14 +126,14 @@ class DrawingProcess(Closing):
 
 
 def _description(settings: SceneSettings) -> dict[str, Any]:
-    """What is told to the other process."""
+    """The description of a scene that is sent to the other process."""
     names = ("robot", "name", "type", "pose", "parked", "team")
     robots = [{name: getattr(robot, name) for name in names} for robot in settings.robots]
     return {"field": settings.field, "physics": settings.physics, "robots": robots}
 
 
 def _settings(description: dict[str, Any]) -> SceneSettings:
-    """What is made of a description."""
+    """The scene of a description."""
     robots = tuple(Placement(**robot) for robot in description["robots"])
     return SceneSettings(field=description["field"], physics=description["physics"], robots=robots)
 

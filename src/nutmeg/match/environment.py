@@ -8,10 +8,10 @@
         actions = {agent: env.action_space(agent).sample() for agent in env.agents}
         observations, rewards, terminations, truncations, infos = env.step(actions)
 
-A step is a cycle of 20 ms. Agents are called `left_1`, `right_2`, ... by team and number, and keep their names when the
-teams change ends. The same seed and actions give the same episode. What observations, actions and rewards are is in
-the how-to "Reinforcement learning". With `world="behavioural"` the match is one of robots without joints, in steps of
-0.1 s (`match.behavioural_environments`). `env.layout.slices["ball"]` says where a part of an observation is.
+A step is a cycle of 20 ms. Agents are called `left_1`, `right_2` and so on by team and number, and keep their names
+when the teams change ends. The same seed and actions give the same episode. The how-to "Reinforcement learning"
+describes observations, actions and rewards. With `world="behavioural"` robots have no joints, and a step is 0.1 s
+(`match.behavioural_environments`). `env.layout.slices["ball"]` says where a part of an observation is.
 """
 
 from __future__ import annotations
@@ -96,17 +96,18 @@ def parallel_env(*, world: str = "physical", **options: Any) -> MatchEnv | Behav
 
 
 # ----------------------------------------------------------------------------------------------------
-# Percepts as rows of numbers: what a player is told now, and what it saw last of everything that moves or stands.
+# Percepts as rows of numbers: the present measurements, and the last sightings of everything.
 #
-# Both teams see the pitch alike: landmarks are ordered as the own team sees them, which attacks what is called
-# `their` goal. A thing that was seen is distance [m], angle to the left and angle upwards [rad] from the camera, and
-# how long ago [s]; what was never seen is zeros, and as old as can be.
+# Both teams see the pitch alike: landmarks are ordered in the own team's frame. A sighting is distance [m], angle to
+# the left and angle upwards [rad] from the camera, and its age [s]; things that were never seen have zeros, and the
+# largest age.
 
 
 _MAX_SIGHTING_AGE = 10.0  # ages do not grow beyond this, s
 _MAX_SIGHTING_DISTANCE = 60.0  # longer than the diagonal of any pitch, m
 _TEAM_LANDMARKS = ("G1L", "G2L", "F1L", "F2L", "G1R", "G2R", "F1R", "F2R")
-"""As the left team orders them: posts and flags of the own end, then of the others'; the left-hand one first."""
+"""Landmarks in the order of the left team: posts and flags of the own end, then of the other; the left-hand one
+first."""
 _SEEN_LOW, _SEEN_HIGH = (
     (0.0, -math.pi, -math.pi / 2, 0.0),
     (_MAX_SIGHTING_DISTANCE, math.pi, math.pi / 2, _MAX_SIGHTING_AGE),
@@ -116,7 +117,7 @@ _FORCE_HIGH = (*(1.0,) * 3, *(1000.0,) * 3)
 
 
 def _percept_parts(players: int, length: float) -> list[Part]:
-    """The parts of a row, for so many players of a team and a game of this length [s]."""
+    """The parts of a row, for a number of players of a team and a length of the game [s]."""
     marks = len(_TEAM_LANDMARKS)
     return [
         Part("angles", WITHOUT_TOES, -math.pi, math.pi),
@@ -133,14 +134,14 @@ def _percept_parts(players: int, length: float) -> list[Part]:
     ]
 
 
-class PerceptRows:
+class _PerceptRows:
     """The percepts of one player as rows.
 
     Args:
         team: name of its team.
-        players: of a team.
-        length: of the whole game, s.
-        more: parts that somebody else fills.
+        players: number of players of a team.
+        length: length of the whole game, s.
+        more: additional parts, which the caller of `row` fills.
     """
 
     def __init__(self, team: str, *, players: int, length: float, more: tuple[Part, ...] = ()) -> None:
@@ -173,7 +174,7 @@ class PerceptRows:
         self._seen[row] = distance, math.radians(left), math.radians(up), 0.0
 
     def row(self, **more: Floats) -> Floats32:
-        """The row of the last percept, (width,), with the parts that somebody else fills."""
+        """The row of the last percept, (width,), with the additional parts."""
         percept = self._percept
         assert percept is not None
         marks, players = len(_TEAM_LANDMARKS), self._players
@@ -212,7 +213,7 @@ class MatchEnv(EpisodeEnv):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401
         self.options = MatchOptions.of(options)
         self.max_cycles = self.options.max_cycles
-        """The episode is cut off after so many cycles; 0 for never."""
+        """The episode is truncated after this number of cycles; 0 for never."""
         self._who = self.options.agents
         self.layout = self._new_rows(LEFT).layout
         """Where the parts of an observation are: `layout.slices["gyro"]`."""
@@ -233,10 +234,9 @@ class MatchEnv(EpisodeEnv):
             left=LEFT,
             right=RIGHT,
             seats=2 * chosen.players,
-            kick_off=Side(int(rng.integers(2))),
-            setup=PhysicalSetup(noise=chosen.noise, beam_noise=chosen.beam_noise),
+            setup=PhysicalSetup(noise=chosen.noise, beam_noise=chosen.beam_noise, kick_off=Side(int(rng.integers(2)))),
         )
-        """The match of this episode, for who wants to know what no player does."""
+        """The match of this episode, with the true state that players do not know."""
         self._players = {agent: self._new_player(*who) for agent, who in self._who.items()}
         self._rows = {agent: self._new_rows(who[0]) for agent, who in self._who.items()}
         others = make_team(chosen.opponents, chosen.players, team=RIGHT) if chosen.opponents else []
@@ -248,7 +248,7 @@ class MatchEnv(EpisodeEnv):
 
     def _advance(self, actions: Sequence[Floats]) -> tuple[Sequence[float], bool, bool]:
         for agent, action in zip(self.agents, actions, strict=True):
-            self._players[agent].wish = action
+            self._players[agent].action = action
         self._cycle()
         self._cycles += 1
         over = self.game.over
@@ -284,10 +284,10 @@ class MatchEnv(EpisodeEnv):
     # ---- what agents are told
 
     def _observations(self) -> dict[str, Floats32]:
-        return {agent: self._rows[agent].row(**self._players[agent].told()) for agent in self.agents}
+        return {agent: self._rows[agent].row(**self._players[agent].observation()) for agent in self.agents}
 
     def _infos(self) -> dict[str, dict[str, Any]]:
-        """What no player knows: true places, as its team sees the pitch."""
+        """True places in the own team's frame, which no player knows."""
         world, infos = self.game.world, {}
         for agent in self.agents:
             slot = self._driver.slot(*self._who[agent])
@@ -308,7 +308,7 @@ class MatchEnv(EpisodeEnv):
         return x if self.game.teams[0] == LEFT else -x
 
     def _rewards(self) -> list[float]:
-        """What the last cycle was worth; the same for all players of a team, and its opposite for the others."""
+        """Rewards of the last cycle: the same for all players of a team, and the opposite for the other team."""
         goals, ball = self._goals(), self._ball_ahead()
         before, self._score = self._score, goals
         worth = self.options.goal_reward * ((goals[0] - before[0]) - (goals[1] - before[1]))
@@ -328,6 +328,6 @@ class MatchEnv(EpisodeEnv):
             return JointActionPlayer()
         return WalkActionPlayer(team, number, walk=read_walk(self.options.walk))
 
-    def _new_rows(self, team: str) -> PerceptRows:
+    def _new_rows(self, team: str) -> _PerceptRows:
         more = JointActionPlayer.parts if self.options.actions == "joints" else WalkActionPlayer.parts
-        return PerceptRows(team, players=self.options.players, length=self.options.length, more=more)
+        return _PerceptRows(team, players=self.options.players, length=self.options.length, more=more)

@@ -1,4 +1,4 @@
-"""What the environments of a match have in common, in the physical and in the behavioural world.
+"""The common part of the environments of a match, in the physical and in the behavioural world.
 
     class MatchOptions(EpisodeOptions): ...
     class MatchEnv(EpisodeEnv): ...
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 TEAMS = ("left", "right")
 """Names of the teams, by the side they begin from."""
 PHASE_NAMES = ("live", "our kick", "their kick", "stopped", "our goal", "their goal", "over")
-"""What is going on, as one of these."""
+"""Names of the phases of a game in observations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """Who plays how long, and what it is worth."""
+    """Players and length of an episode, and its rewards."""
 
     players: int = 2
     """Number of players of a team, 1 to 11."""
@@ -55,15 +55,16 @@ class EpisodeOptions:
     halves: Literal[1, 2] = 1
     """The number of halves, one or two."""
     max_cycles: int = 0
-    """The episode is cut off after so many cycles; 0 lets it go on until the game is over."""
+    """The episode is truncated after this number of cycles; 0 lets it continue until the game is over."""
     goal_reward: float = 1.0
-    """For a goal, and as a loss for one against."""
+    """Reward for a goal; a goal against costs the same."""
     ball_reward: float = 0.05
-    """For each metre that the ball comes nearer to the others' goal line while it is in play, and as a loss."""
+    """Reward for each metre that the ball comes nearer to the opponents' goal line while it is in play; the other way
+    costs the same."""
 
     opponents: str = ""
-    """Who plays from the right: in the physical world the built-in team with this walk, in the behavioural world this
-    strategy. Then only the left team's players are agents."""
+    """The team that plays from the right: in the physical world the built-in team with this walk, in the behavioural
+    world this strategy. If it is given, only the left team's players are agents."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.players, int) or not 1 <= self.players <= MAX_PLAYERS:
@@ -98,7 +99,7 @@ class EpisodeOptions:
         """The rule book of the world."""
 
     def rule_book(self) -> Rules:
-        """The rules of every episode: for so many players and so long a game, which begins by itself."""
+        """The rules of every episode, for its number of players and length; the game begins by itself."""
         changes = {"players": self.players, "half_length": self.half_length, "halves": self.halves}
         try:
             return self.load_rules().with_match(**changes, automatic_kick_off=True, wait_before_kick_off=1.0)
@@ -106,8 +107,8 @@ class EpisodeOptions:
             raise UsageError(f"rules of the match: {error}") from None
 
 
-def check_actions(actions: Mapping[str, object], agents: Sequence[str]) -> None:
-    """An error unless the episode goes on and just its agents act."""
+def _check_actions(actions: Mapping[str, object], agents: Sequence[str]) -> None:
+    """Raises an error unless the episode is running and exactly its agents act."""
     if not agents:
         raise UsageError("the episode is over or was never begun; call reset() before step().")
     for agent in actions:
@@ -122,9 +123,9 @@ class EpisodeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
     """A match as a PettingZoo parallel environment.
 
     Args:
-        options: who plays how long.
+        options: players, length and rewards.
         observations: the observation space of an agent.
-        width: how many numbers, from -1 to 1, an action has.
+        width: length of an action, whose numbers are from -1 to 1.
     """
 
     def __init__(self, options: EpisodeOptions, observations: Any, width: int) -> None:  # noqa: ANN401 (Gymnasium's)
@@ -149,7 +150,7 @@ class EpisodeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def step(self, actions: ByAgent) -> tuple[ByAgent, dict[str, float], dict[str, bool], dict[str, bool], ByAgent]:
         """Plays one cycle with the actions of all agents."""
-        check_actions(actions, self.agents)
+        _check_actions(actions, self.agents)
         agents = self.agents
         rewards, over, cut = self._advance(
             [checked_actions(actions[agent], self._action_spaces[agent].shape) for agent in agents]

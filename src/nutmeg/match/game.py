@@ -8,11 +8,11 @@
     game.close()
 
 Actions have a latency of two cycles, as on the league's server: a beam, a message or joint speeds computed from percept
-k show in percept k + 2; joints begin to move with percept k + 1. Images come every third cycle, to everybody
-in the same one. The same seed and the same actions give the same match, to the last bit.
+k take effect in percept k + 2; joints begin to move with percept k + 1. All players get an image every third cycle. The
+same seed and the same actions give the same match, to the last bit.
 
-Trainers and monitors give orders between cycles (`set_play_mode`, `kick_off`, `place_ball`, ...). How many robots can
-play is decided at the start (`seats`); who joins when all are taken is refused.
+Trainers and monitors give orders between cycles (`set_play_mode`, `kick_off`, `place_ball` and others). The number of
+robots that can play is fixed at the start (`seats`); players that join when all seats are taken are refused.
 """
 
 from __future__ import annotations
@@ -55,20 +55,22 @@ NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class PhysicalSetup:
-    """What physical matches are played on, how players perceive there, and what viewers are shown."""
+    """The field of a physical match, what its players perceive, and how it is drawn."""
 
     field: str = "sim3d"
     """Name of the field; the pitch of the rule book must be its."""
     toed: int = 0
-    """How many of the seats are for robots with toes (type 4)."""
+    """Number of seats for robots with toes (type 4)."""
     noise: bool = True
-    """Whether cameras err."""
+    """Whether cameras have noise."""
     beam_noise: bool = True
-    """Whether players land near where they wish to be put rather than there."""
+    """Whether beams have noise."""
     ground_truth: bool = False
-    """Whether players are told where they and the ball truly are."""
+    """Whether players receive their true pose and that of the ball."""
     type_limits: bool = False
-    """Whether a team may not have more than 7 robots of one type, nor 9 of two."""
+    """Whether a team is limited to 7 robots of one type and 9 of any two."""
+    kick_off: Side = Side.LEFT
+    """The side that takes the first kick-off."""
     make_drawing: Callable[[SceneSettings], Drawing] = draw
     """Draws the scene that viewers of the recording show."""
 
@@ -81,13 +83,12 @@ class Game(PhysicalGame):
 
     Args:
         rules: the rule book; its pitch must be that of the field.
-        seed: of everything random.
+        seed: seed of all random numbers.
         setup: field and senses.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
-        seats: how many robots can play at once; each costs some microseconds a cycle, whether it plays or not.
-        kick_off: who starts.
+        left: name of the left team; if empty, that of the first team to join.
+        right: name of the right team; if empty, that of the second team to join.
+        record: file of a recording to make, if any.
+        seats: number of robots that can play at once; each costs some microseconds a cycle, even while not in use.
     """
 
     world: MatchWorld
@@ -102,10 +103,9 @@ class Game(PhysicalGame):
         right: str = "",
         record: Path | None = None,
         seats: int = SLOTS,
-        kick_off: Side = Side.LEFT,
     ) -> None:
         world = MatchWorld(setup.field, seats=seats, toed=setup.toed)
-        names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": kick_off}
+        names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": setup.kick_off}
         super().__init__(rules, world, setup.make_drawing, **names)
         cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
         self.seeing, newcomers_see = (
@@ -116,13 +116,13 @@ class Game(PhysicalGame):
         self.hearing = Hearing()
         self._beams = beams if setup.beam_noise else None
         self._setup = setup
-        self._wishes: Bools | None = None
+        self._asks_pass: Bools | None = None
         self._begun = False
 
     # ---- players
 
     def join(self, side: Side, number: int, robot_type: int, team: str) -> None:
-        """Lets a player join; its next percept tells it its number and side."""
+        """Lets a player join; its next percept has its number and side."""
         slot = self._admit(side, number, team)
         if robot_type not in ROBOT_TYPES:
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {ROBOT_TYPES[-1]}.")
@@ -141,32 +141,32 @@ class Game(PhysicalGame):
 
     @property
     def time(self) -> float:
-        """Time of the server, which runs on when the game clock stops [s]."""
+        """Time of the server, which continues when the game clock stops [s]."""
         return self.cycles / CYCLES_A_SECOND
 
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
-        """Plays one cycle with what players answered to the last percepts; returns the next ones, by slot."""
+        """Plays one cycle with the actions on the last percepts; returns the next percepts, by slot."""
         if self._record is not None:
             self._begin_recording(self.world.types)
         if not self._begun:
-            self._wishes = self._carry_out(self._waiting)
+            self._asks_pass = self._carry_out(self._waiting)
         self._begun = False
         self._waiting = self._command(actions)
         self.world.step()
-        self._judge(self.world.facts(self._wishes))
+        self._judge(self.world.facts(self._asks_pass))
         percepts = self._percepts()
         self._sample()
         return percepts
 
     def work_ahead(self) -> None:
-        """Does what can be done of the next cycle, for who has to wait for actions: they count one cycle later only."""
+        """Begins the next cycle while the server waits for actions, which take effect one cycle later only."""
         if not self._begun:
-            self._wishes, self._begun = self._carry_out(self._waiting), True
+            self._asks_pass, self._begun = self._carry_out(self._waiting), True
             self.world.step_ahead()
 
     def _carry_out(self, actions: Mapping[int, Action]) -> Bools | None:
-        """Beams players and lets them speak; returns who wants pass mode, (22,), or None."""
-        wishes = None
+        """Beams players and sends their messages; returns which players ask for pass mode, (22,), or None."""
+        asking = None
         for slot, action in actions.items():
             if not self.world.present[slot]:
                 continue
@@ -175,12 +175,12 @@ class Game(PhysicalGame):
             if action.say is not None:
                 self.hearing.say(slot, action.say)
             if action.wants_pass:
-                wishes = np.zeros(SLOTS, bool) if wishes is None else wishes
-                wishes[slot] = True
-        return wishes
+                asking = np.zeros(SLOTS, bool) if asking is None else asking
+                asking[slot] = True
+        return asking
 
     def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
-        """Passes joint speeds on to the world, which delays them itself; returns the actions that want more."""
+        """Passes joint speeds to the world, which delays them itself; returns actions with a beam, message or pass."""
         waiting: dict[int, Action] = {}
         slots: list[int] = []
         speeds: list[Floats] = []
@@ -203,7 +203,7 @@ class Game(PhysicalGame):
         return waiting
 
     def _percepts(self) -> dict[int, Percept]:
-        """What everybody is told."""
+        """The percepts of all players, by slot."""
         world, time = self.world, self.time
         playing = world.playing.tolist()
         sights: dict[int, Sight] = {}
@@ -235,7 +235,7 @@ class Game(PhysicalGame):
         return self.hearing.deliver(self.state.time, playing, world.position, world.headings(), self.teams)
 
     def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
-        """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
+        """The percept number `percepts` of an agent that has a robot, but no team and number yet."""
         return self._newcomers.percept(
             self.world, self.view, time=self.time, teams=self.teams, robot_type=robot_type, percepts=percepts
         )
@@ -251,7 +251,7 @@ class Game(PhysicalGame):
         self.hearing.swap_ends()
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
-        """A trainer's order: put a player somewhere, m; upright if it is told where to look (degrees from +x)."""
+        """A trainer's order: put a player somewhere, m; upright if a heading is given (degrees from +x)."""
         self._check_plays(slot)
         x, y, z = position
         turn = None if heading is None else float(np.radians(heading))
@@ -262,7 +262,7 @@ class Game(PhysicalGame):
 
     @property
     def robot_types(self) -> Ints:
-        """(22,) types of who plays."""
+        """(22,) types of the robots that play."""
         return self.world.types
 
     @property
@@ -271,7 +271,7 @@ class Game(PhysicalGame):
         return BODIES
 
     def body_poses(self) -> tuple[Floats, Floats]:
-        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes; of who does not play, zeros."""
+        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes; zeros for robots that do not play."""
         return self.world.body_poses()
 
     def ball_pose(self) -> tuple[Floats, Floats]:
@@ -283,11 +283,11 @@ class Game(PhysicalGame):
 
 
 def _check(action: Action) -> None:
-    """Refuses what no robot can do."""
+    """Refuses impossible actions."""
     if action.say is not None:
         checked_message(action.say)
     if action.beam is not None and not all(map(math.isfinite, action.beam)):
-        raise UsageError(f"nobody can be beamed to {action.beam}: three finite numbers are needed.")
+        raise UsageError(f"a player cannot be beamed to {action.beam}; x, y and heading must be finite numbers.")
     if action.speeds is not None and len(action.speeds) not in (WITHOUT_TOES, WITH_TOES):
         raise UsageError(
             f"{len(action.speeds)} joint speeds were given; a robot has {WITHOUT_TOES} joints, with toes {WITH_TOES}."

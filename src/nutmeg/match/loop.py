@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class AnyPlayer(Protocol):
-    """Who plays, in whichever world: called once a cycle with what it is told there."""
+    """A player in any world, called once a cycle with its observation."""
 
     def act(self, percept: Any, /) -> Any:  # noqa: ANN401 (a `Percept` and an `Action`, or a `View` and a `Request`)
         """The actions of this cycle, from what was observed in the last one."""
@@ -41,13 +41,13 @@ class PlayerError(NutmegError):
 
 
 class GameLoop:
-    """A game and those who play it.
+    """A game and its players.
 
     Args:
         game: the match.
-        players: who plays, by team and number; they join in this order, so that the first team plays from the left
+        players: the players by team and number; they join in this order, so that the first team plays from the left
             unless the game has given the names.
-        types: robot types by team and number; of who is not there, the player's `robot_type` if it has one, else 0.
+        types: robot types by team and number; by default the player's `robot_type` if it has one, else 0.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class GameLoop:
     ) -> None:
         self.game = game
         self.percepts: dict[int, Any] = {}
-        """What everybody was told last, by slot."""
+        """The last percepts of all players, by slot."""
         self._players: dict[Who, AnyPlayer] = {}
         self._entered: dict[Who, int] = {}
         kinds = types or {}
         for who in kinds:
             if who not in players:
-                raise UsageError(f"a robot type is given for number {who[1]} of {who[0]!r}, who does not play.")
+                raise UsageError(f"a robot type is given for number {who[1]} of {who[0]!r}, which does not play.")
         for who, player in players.items():
             self.join(who[0], who[1], player, kinds.get(who, getattr(player, "robot_type", 0)))
 
@@ -78,7 +78,7 @@ class GameLoop:
         return slot
 
     def leave(self, team: str, number: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         slot = self.slot(team, number)
         self.game.leave(slot)
         self.percepts.pop(slot, None)
@@ -90,27 +90,27 @@ class GameLoop:
             return (self._entered[team, number] + self._shift(self.game.swaps)) % SLOTS
         except KeyError:
             known = ", ".join(f"{number} of {team}" for team, number in self._players)
-            raise UsageError(f"there is no number {number} of {team!r} here; there are: {known or 'nobody'}.") from None
+            raise UsageError(f"there is no number {number} of {team!r} here; there are: {known or 'none'}.") from None
 
     @property
     def players(self) -> dict[int, AnyPlayer]:
-        """Who plays, by the slots of the present."""
+        """The players, by their present slots."""
         return {self.slot(*who): player for who, player in self._players.items()}
 
     def __iter__(self) -> Iterator[tuple[str, int, int, AnyPlayer]]:
-        """Team, number, present slot and player of everybody."""
+        """Team, number, present slot and player of all players."""
         for (team, number), player in self._players.items():
             yield team, number, self.slot(team, number), player
 
     @staticmethod
     def _shift(swaps: int) -> int:
-        """By how much slots have moved after so many changes of ends."""
+        """Shift of slots after a number of changes of ends."""
         return SLOTS // 2 * (swaps % 2)
 
     # ---- the match
 
     def cycle(self) -> None:
-        """Asks everybody what it does, and plays one cycle with that."""
+        """Lets all players act, and plays one cycle with their actions."""
         asked = {slot: (team, number, player) for team, number, slot, player in self if slot in self.percepts}
         actions = {slot: self._ask(*who, self.percepts[slot]) for slot, who in asked.items()}
         self.percepts = self.game.cycle(actions)
@@ -119,7 +119,7 @@ class GameLoop:
             raise PlayerError(f"{self._name(team, number)} asked for what cannot be done: {why}")
 
     def _ask(self, team: str, number: int, player: AnyPlayer, percept: Any) -> Any:  # noqa: ANN401
-        """What one player answers."""
+        """The action of one player."""
         try:
             return player.act(percept)
         except Exception as error:
@@ -129,10 +129,10 @@ class GameLoop:
         return f"at {self.game.time:.2f} s, number {number} of {team!r}"
 
     def run(self, cycles: int | None = None, *, on_cycle: Callable[[GameLoop], object] | None = None) -> None:
-        """Plays so many cycles, or until the match is over; `on_cycle` is called after each."""
+        """Plays a number of cycles, or until the match is over; `on_cycle` is called after each."""
         if cycles is None and not (self.game.rules.match.automatic_kick_off or self.game.view.time > 0):
             raise UsageError(
-                "this match would never end: nobody kicks off. Use rules with automatic_kick_off, let a trainer "
+                "this match would never end: it has no kick-off. Use rules with automatic_kick_off, let a trainer "
                 "kick off, or say how many cycles to play."
             )
         played = 0

@@ -24,12 +24,12 @@ import numpy as np
 
 from nutmeg.base.errors import UsageError
 from nutmeg.match.base_game import PhysicalGame, other_end
-from nutmeg.match.drawing import draw, match_scene
+from nutmeg.match.drawing import Kind, draw, match_scene
 from nutmeg.match.recording import WorldFigures
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.slots import SLOTS, side_and_number, side_of_slot
 from nutmeg.match.worlds.mj.hearing import Hearing
-from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, ROBOTS, VISION_CYCLES, Action, Percept, Sight
+from nutmeg.match.worlds.mj.percept import JOINTS, ROBOTS, VISION_CYCLES, Action, Percept, Sight
 from nutmeg.match.worlds.mj.world import PARKED_POSE, PHYSICS, MatchWorld
 from nutmeg.model.robot import load_robot
 
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MjSetup:
-    """What matches of T1 and K1 are played on, and what viewers are shown."""
+    """The field of a match of T1 and K1, and how it is drawn."""
 
     field: str = "fifa7vs7"
     """Name of the field; the pitch of the rule book must be its."""
+    beam_noise: bool = False
+    """Whether players land near where they wish to be put rather than there; not so on rcssservermj."""
     make_drawing: Callable[[SceneSettings], Drawing] = draw
     """Draws the scene that viewers of the recording show."""
 
@@ -62,12 +64,12 @@ class MjGame(PhysicalGame):
 
     Args:
         rules: the rule book; its pitch must be that of the field.
-        seed: of everything random.
+        seed: seed of all random numbers.
         seats: how many robots of each kind (`t1`, `k1`) can play at once; each costs 16 us a cycle, even while parked.
         setup: field and drawing.
-        left: name of the left team; empty for whoever joins first.
-        right: name of the right team; empty for whoever joins next.
-        record: recording to make, if any.
+        left: name of the left team; if empty, that of the first team to join.
+        right: name of the right team; if empty, that of the second team to join.
+        record: file of a recording to make, if any.
     """
 
     world: MatchWorld
@@ -86,6 +88,8 @@ class MjGame(PhysicalGame):
         names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": Side.LEFT}
         super().__init__(rules, MatchWorld(setup.field, seats=seats), setup.make_drawing, **names)
         self.hearing = Hearing(np.random.default_rng(seed))
+        beams = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+        self._beams = beams if setup.beam_noise else None
         self._heard: dict[int, Heard] = {}
         self._is_ahead = False
 
@@ -100,7 +104,7 @@ class MjGame(PhysicalGame):
         self._take_in(slot, team, robot_type)
 
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         super().leave(slot)
         self.hearing.forget(slot)
 
@@ -108,7 +112,7 @@ class MjGame(PhysicalGame):
 
     @property
     def time(self) -> float:
-        """Time of the server, which runs on when the game clock stops [s]."""
+        """Time of the server, which continues when the game clock stops [s]."""
         return self.world.time
 
     def cycle(self, actions: Mapping[int, Action]) -> dict[int, Percept]:
@@ -124,7 +128,7 @@ class MjGame(PhysicalGame):
         return percepts
 
     def work_ahead(self) -> None:
-        """Does the physics of the next cycle, for who has to wait for actions: they count one cycle later only."""
+        """Computes the physics of the next cycle while the server waits for actions, which count a cycle later."""
         if self._is_ahead:
             return
         self._carry_out(self._waiting)
@@ -141,12 +145,12 @@ class MjGame(PhysicalGame):
             if not self.world.present[slot]:
                 continue
             if action.beam is not None and may_beam(self.state.mode):
-                self.world.beam(slot, *action.beam)
+                self.world.beam(slot, *action.beam, noise=self._beams)
             if action.say is not None:
                 self.hearing.say(slot, loudness=action.say[0], message=action.say[1])
 
     def _command(self, actions: Mapping[int, Action]) -> dict[int, Action]:
-        """Passes motor commands on, which count from the next step on; returns the actions that want more."""
+        """Passes motor commands to the world, for the next step; returns actions with a beam or a message."""
         waiting: dict[int, Action] = {}
         self.refused = ()
         for slot, action in actions.items():
@@ -165,7 +169,7 @@ class MjGame(PhysicalGame):
         return waiting
 
     def _percepts(self) -> dict[int, Percept]:
-        """What everybody is told."""
+        """The percepts of all players, by slot."""
         world, players, view, teams = self.world, self.world.players(), self.view, self.teams
         sights: dict[int, Sight] = {}
         # The first cycle is one with a picture, as is every second one from there.
@@ -213,7 +217,7 @@ class MjGame(PhysicalGame):
         self._heard = other_end(self._heard)
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
-        """A trainer's order: put a player somewhere [m], upright, looking along x or where it is told [degrees]."""
+        """A trainer's order: put a player somewhere [m], upright, with heading 0 or the given one [degrees]."""
         turn = np.radians(heading or 0.0) / 2
         self.put_player(slot, position, (float(np.cos(turn)), 0.0, 0.0, float(np.sin(turn))))
 
@@ -228,57 +232,67 @@ class MjGame(PhysicalGame):
 
     @property
     def robot_types(self) -> Ints:
-        """(22,) indices in `ROBOTS` of who plays; 0 where nobody does."""
+        """(22,) indices in `ROBOTS` of the robots that play; 0 elsewhere."""
         found = np.zeros(SLOTS, np.int64)
         for slot in self.world.order:
             found[slot] = ROBOTS.index(self.world.kind(slot))
         return found
 
-    def _figures(self) -> BoosterFigures:
-        return BoosterFigures(self.world)
+    def _figures(self) -> _BoosterFigures:
+        return _BoosterFigures(self.world)
 
 
-def recorded_robot(seats: Mapping[str, int]) -> str:
-    """The robot that a recording shows: the one there are more seats for.
-
-    A recording begins before anybody has joined, and a robot's joints cannot be changed afterwards.
-    """
+def _expected_robot(seats: Mapping[str, int]) -> str:
+    """The robot as which players are drawn that have not joined yet: the one with more seats."""
     return max(ROBOTS, key=lambda kind: seats.get(kind, 0))
 
 
 def empty_scene(field: str, seats: Mapping[str, int]) -> SceneSettings:
-    """The scene of a recording in which nobody plays yet: a robot for every number that may come."""
-    kinds = dict.fromkeys(range(SLOTS), "")
-    return match_scene(kinds, field=field, robot=recorded_robot(seats), physics=PHYSICS, pose=PARKED_POSE)
+    """The scene of a recording before players join: a robot for every number that may come."""
+    kinds = dict.fromkeys(range(SLOTS), Kind(_expected_robot(seats)))
+    return match_scene(kinds, field=field, physics=PHYSICS, pose=PARKED_POSE)
 
 
-class BoosterFigures(WorldFigures):
-    """Those of this league; all are drawn as the robot of which there are more."""
+class _BoosterFigures(WorldFigures):
+    """The figures of this league.
+
+    A recording begins before anybody has joined. So every player has columns for the joints of all robots, some of
+    which have other names in each; a page that shows a running match draws who joins late as the expected robot.
+    """
 
     _world: MatchWorld
 
     def __init__(self, world: MatchWorld) -> None:
-        robot = recorded_robot({kind: world.kinds.count(kind) for kind in ROBOTS})
-        bodies = load_robot(robot).body
-        joints = tuple(body.joint.name for body in bodies if body.joint is not None)
-        super().__init__(world, robot=robot, joints=joints, physics=PHYSICS, pose=PARKED_POSE)
+        names = {robot: _joint_names(robot) for robot in ROBOTS}
+        joints = tuple(dict.fromkeys(name for robot in ROBOTS for name in names[robot]))
+        super().__init__(world, joints=joints, physics=PHYSICS, pose=PARKED_POSE)
+        kinds = set(world.kinds)
+        self.mixes_robots = len(kinds) > 1
+        self._expected = _expected_robot({kind: world.kinds.count(kind) for kind in ROBOTS})
+        # For each robot, the column of the percepts that each joint has: by its own name, or by the place in the body.
+        self._columns = {
+            robot: [JOINTS[robot].index(place) if place in JOINTS[robot] else -1 for place in self._places(names)]
+            for robot in ROBOTS
+        }
 
-    def kind(self, slot: int) -> str:  # noqa: ARG002 (of any player)
-        """These robots have no types."""
-        return ""
+    def _places(self, names: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The place in the body of each joint, as percepts name it."""
+        places = {name: place for robot in ROBOTS for name, place in zip(names[robot], JOINTS[robot], strict=True)}
+        return [places[name] for name in self.joints]
+
+    def kind(self, slot: int) -> Kind:
+        """The robot of a player; the expected one before it has joined."""
+        return Kind(self._world.kind(slot) if self._world.present[slot] else self._expected)
 
     def angles(self) -> Floats:
-        """(22, joints) rad; those of a robot that is drawn as another go to the same places of the body."""
+        """(22, joints) rad; 0 for joints that a robot lacks."""
         angles, world = self._world.joint_angles(), self._world
+        found = np.zeros((SLOTS, len(self.joints)))
         for slot in world.order:
-            if world.kind(slot) != self.robot:
-                angles[slot] = _as_other(angles[slot], world.kind(slot))
-        return angles[:, : len(self.joints)]
+            columns = np.array(self._columns[world.kind(slot)])
+            found[slot] = np.where(columns >= 0, angles[slot, columns], 0.0)
+        return found
 
 
-def _as_other(angles: Floats, kind: str) -> Floats:
-    """Angles (23,) of one robot in the columns of the other: the T1 has a waist, the K1 has none."""
-    waist = JOINTS["t1"].index("tj1")
-    if kind == "k1":
-        return np.insert(angles[: MAX_JOINTS - 1], waist, 0.0)
-    return np.append(np.delete(angles, waist), 0.0)
+def _joint_names(robot: str) -> tuple[str, ...]:
+    return tuple(body.joint.name for body in load_robot(robot).body if body.joint is not None)

@@ -1,4 +1,4 @@
-"""Players that join a match: what they perceive before they have a number, and where they are put when they enter.
+"""Players that join a match: their percepts before they have a number, and their places when they enter.
 
     newcomers = Newcomers(rules, seeing)
     percept = newcomers.percept(world, view, time=0.04, teams=("reds", ""), robot_type=0, percepts=2)
@@ -6,9 +6,9 @@
 
 rcssserver3d creates a robot when an agent asks for one with `(scene ...)`: in the middle of the pitch, with its head
 1.65 m above the ground and all joints at zero. The robot falls until `(init ...)` takes it to its team; its camera
-sends an image with the first percept and then every third. Here such a robot is not part of the physics, because
-robots that are created inside each other hold up the original for seconds. Its fall is computed, and afterwards it
-stands still. tests/net/data/joining.txt.gz is a recording of all that.
+sends an image with the first percept and then every third. Here that robot is not part of the physics, because robots
+that are created inside each other stall the original for seconds. Its fall is computed, and afterwards it stands still.
+tests/net/data/joining.txt.gz is a recording of it.
 
 Players that enter stand in a column in front of their own goal line, in the order in which they come: the first one
 two radii from the corner, each further one three radii farther along the line.
@@ -80,26 +80,26 @@ class Newcomers:
     def percept(
         self, world: MatchWorld, view: GameView, *, time: float, teams: tuple[str, str], robot_type: int, percepts: int
     ) -> Percept:
-        """What an agent perceives that has a robot, but no team and number yet.
+        """The percept of an agent that has a robot, but no team and number yet.
 
         Args:
-            world: what its camera sees.
+            world: the world that its camera sees.
             view: play mode, time and score.
-            time: of the server [s].
+            time: time of the server [s].
             teams: names of the teams.
             robot_type: 0 to 4.
-            percepts: how many it has had since it asked for its robot.
+            percepts: number of its percepts since it asked for its robot.
         """
         joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
         height = _head_height(percepts)
         falls = height > STANDING_HEIGHT
-        # An accelerometer in free fall feels nothing but the damping, which is proportional to the velocity.
-        felt = DAMPING * GRAVITY * percepts if falls else GRAVITY
+        # An accelerometer in free fall measures nothing but the damping, which is proportional to the velocity.
+        measured = DAMPING * GRAVITY * percepts if falls else GRAVITY
         return Percept(
             time=time,
             game=view,
             gyro=np.zeros(3),
-            acc=np.array([0.0, 0.0, felt]),
+            acc=np.array([0.0, 0.0, measured]),
             angles=np.zeros(joints),
             forces=np.full((feet, 6), np.nan),
             sight=self._look(world, teams, height) if percepts % IMAGE_CYCLES == 0 else None,
@@ -111,7 +111,7 @@ class Newcomers:
 
 
 def _head_height(percepts: int) -> float:
-    """Height of a newcomer's head after so many percepts [m]: free fall with damping, then standing."""
+    """Height of a newcomer's head after a number of percepts [m]: free fall with damping, then standing."""
     height, speed = HEAD_HEIGHT, 0.0
     for _ in range(percepts + CYCLES_BEFORE):
         speed = (speed + GRAVITY * CONTROL_CYCLE) * (1.0 - DAMPING)
@@ -122,7 +122,7 @@ def _head_height(percepts: int) -> float:
 
 
 class _WithNewcomer:
-    """A world with one more player for the cameras: a head without a body, which therefore nobody sees."""
+    """A world with one more player for the cameras: a head without a body, which other cameras do not see."""
 
     def __init__(self, world: MatchWorld, head: Floats) -> None:
         places, turns, parts = world.parts()

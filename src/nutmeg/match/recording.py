@@ -1,4 +1,4 @@
-"""The recording of a match: robots, ball, the state of the game, what players believe and want, and events.
+"""The recording of a match: robots, ball, the state of the game, beliefs and requests of players, and events.
 
     teams = {"left": "reds", "right": "blues"}
     recording = MatchRecording(Path("final.nutmeg"), LeagueFigures(world), rules, seed=7, config=teams)
@@ -6,24 +6,25 @@
     recording.event(time, "goal", side="left")
 
 Robots are called `left1` to `right11`, by the side on which their team *began*: they keep their names, shirts and
-channels when the teams change ends. Their scene has everything that is only seen, so that viewers need nothing else.
-Robots that do not play lie below the ground. A robot has the shape of the type that joined last under its name; for who
-joins after the beginning, the scene is put right when the recording ends. Toes cannot be put on by then: who joins late
-as type 4 is drawn as type 0. Channels as in every scene (`<robot>.pose`, `<robot>.angles`, `ball.pose`), and
+channels when the teams change ends. The scene contains all visual shapes, so that viewers need nothing else. Robots
+that do not play lie below the ground. A robot has the shape of the type that joined last under its name; for robots
+that join after the beginning, the scene is corrected when the recording ends. Toes cannot be added by then: a robot
+that joins late as type 4 is drawn as type 0. Channels are those of every scene (`<robot>.pose`, `<robot>.angles`,
+`ball.pose`), and
 
     game.state          play mode by index, game time, goals of the left and the right end, half, whether the teams have
-                        changed ends, and who touched the ball last (0..10 are `left1`.., 11..21 `right1`..; -1: nobody)
-    <robot>.belief      where the player believes itself (x, y, heading) and the ball, how old its news of the ball is,
-                        and how uncertain all three are (standard deviations): on the pitch as everybody sees it, made
-                        from what it was told one cycle earlier
-    <robot>.others      where it believes the other robots, and how old its news of them is, renewed every 0.2 s (in the
-                        behavioural world, every cycle); missing if not known for 5 s
-    <robot>.request     what it wants: its legs by index (`behaviour.state.Legs`), the velocities of a walk, which kick
-                        (`behaviour.state.KickKind`) and how strong, where it is to look; missing if it does not say
+                        changed ends, and the robot that touched the ball last (0..10 are `left1`.., 11..21 `right1`..;
+                        -1 for none)
+    <robot>.belief      the player's belief: its pose (x, y, heading), the ball's place, the age of that, and the
+                        standard deviations of all three; on the pitch, from the percept of the previous cycle
+    <robot>.others      its belief about the other robots' places, and their ages, every 0.2 s (in the behavioural
+                        world, every cycle); missing if older than 5 s
+    <robot>.request     its request: legs by index (`behavioural.state.Legs`), the velocities of a walk, kind
+                        (`behavioural.state.KickKind`) and strength of a kick, direction of the head; missing if unknown
 
-Beliefs and requests are there if somebody gives them (`minds`). Events: `join`, `leave`, `swap_ends`, `intent` (what a
-player wants has changed), `lost_turn` (a player failed, with its traceback), and all the referee's. Those about a
-player have its `robot`, and those about a side its `team`.
+Beliefs and requests are recorded if `minds` are given. Events are `join`, `leave`, `swap_ends`, `intent` (a player's
+intent has changed), `lost_turn` (a player failed, with its traceback), and all of the referee's. Those about a player
+have its `robot`, and those about a side its `team`.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import replace_file
-from nutmeg.match.drawing import POSE, draw, match_scene
+from nutmeg.match.drawing import POSE, Kind, draw, match_scene
 from nutmeg.match.players.behavioural import request_row
 from nutmeg.match.players.request import Request
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, side_of_slot, slot_of
 from nutmeg.match.worlds.physical.percept import JOINTS, PHYSICS, ROBOT
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.recording.manifest import SCENE
 from nutmeg.sim.trace import ANGLE_STEP, POSE_LABELS, POSE_STEP
 
@@ -72,7 +73,7 @@ _BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread",
 _BELIEF_STEP = 1e-3  # beliefs are stored to a millimetre and a milliradian, requests too
 _REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
 _OTHERS_LABELS = ("x", "y", "age")
-_MAX_OTHERS_AGE = 5.0  # others of whom nothing was known for so long are not written down, s
+_MAX_OTHERS_AGE = 5.0  # other players that were not observed for this time are not recorded, s
 MAX_BALL_AGE = 99.0
 """Age of news that never came, s."""
 _MAX_DEVIATION = 99.0  # the largest standard deviation that is stored, m or rad
@@ -80,15 +81,15 @@ _MAX_TEXT_LENGTH = 2000  # characters of a traceback that are kept
 
 
 class MatchRecording:
-    """Writes a match down as it goes on.
+    """Records a match while it is played.
 
     Args:
         path: the recording to make.
-        figures: what is recorded; who plays already is drawn with its own type.
-        rules: how many players a team may have.
-        seed: of the match.
-        config: what to keep with it: the names of the teams, `left` and `right`, and whatever else.
-        minds: who tells what players believe and want; None if nobody does.
+        figures: the robots and the ball; robots that play already are drawn with their own type.
+        rules: the rule book, which limits the number of players.
+        seed: seed of the match.
+        config: configuration to keep: the names of the teams, `left` and `right`, and anything else.
+        minds: gives beliefs and requests of players by slot; None if they are not recorded.
         make_drawing: draws the scene that viewers show.
     """
 
@@ -110,8 +111,8 @@ class MatchRecording:
         drawing = make_drawing(self._scene(self._drawn))
         self._joints = drawing.joints
         channels, order = [], []
-        for slot, joints in zip(self._slots, drawing.joints, strict=True):
-            name = SLOT_NAMES[slot]
+        for slot, drawn in zip(self._slots, drawing.joints, strict=True):
+            name, joints = SLOT_NAMES[slot], figures.joints if figures.mixes_robots else drawn
             channels.append(Channel(name=f"{name}.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
             channels.append(Channel(name=f"{name}.angles", labels=joints, unit="rad", resolution=ANGLE_STEP))
             order.append(_columns(slot, joints, figures.joints))
@@ -131,10 +132,7 @@ class MatchRecording:
         settings = {"rules": rules.name, "field": figures.field, **config}
         self.writer = RecordingWriter.create(
             path,
-            channels,
-            kind="match",
-            seed=seed,
-            config=settings,
+            Manifest(kind="match", seed=seed, channels=tuple(channels), config=settings),
             scene_xml=drawing.xml,
             rows_per_chunk=_ROWS_PER_CHUNK,
         )
@@ -174,12 +172,13 @@ class MatchRecording:
         self.writer.close()
 
     def _redraw(self) -> None:
-        """Gives who joined late its own shape, unless that has other joints."""
+        """Gives robots that joined late their own shape, unless it has joints that are not recorded."""
         if self._joined == self._drawn:
             return
         drawing = draw(self._scene(self._joined))
+        mixes = self._figures.mixes_robots
         fitting = {
-            slot: self._joined[slot] if joints == known else kind
+            slot: self._joined[slot] if mixes or joints == known else kind
             for (slot, kind), joints, known in zip(self._drawn.items(), drawing.joints, self._joints, strict=True)
         }
         if fitting != self._joined:
@@ -193,10 +192,10 @@ class MatchRecording:
                 "as type 0; nothing else is lost."
             ) from None
 
-    def _scene(self, kinds: Mapping[int, str]) -> SceneSettings:
-        """The scene with these types of robots, by slot."""
+    def _scene(self, kinds: Mapping[int, Kind]) -> SceneSettings:
+        """The scene with these robots, by slot."""
         shown = self._figures
-        return match_scene(kinds, field=shown.field, robot=shown.robot, physics=shown.physics, pose=shown.pose)
+        return match_scene(kinds, field=shown.field, physics=shown.physics, pose=shown.pose)
 
     def _of_slot(self, slot: int) -> int:
         """The slot that a player began in."""
@@ -222,7 +221,7 @@ class MatchRecording:
         return own + others + wants
 
     def _think(self, time: float, minds: Mapping[int, object]) -> None:
-        """Takes down what everybody believes, and now and then what it believes of others and wants."""
+        """Records the beliefs of players and, less often, their beliefs about others and their requests."""
         self._beliefs[:], self._requests[:] = np.nan, np.nan
         looks = self._samples % self._figures.others_every == 0
         if looks:
@@ -241,7 +240,7 @@ class MatchRecording:
                 self._want(time, SLOT_NAMES[self._slots[row]], request)
 
     def _complain(self, time: float, slot: int, mind: object) -> None:
-        """Writes down why a player lost turns, as far as its log tells."""
+        """Records why a player lost turns, from its log."""
         log: Sequence[str] = getattr(mind, "log", ())
         told = self._told.get(self._of_slot(slot), 0)
         for text in log[told:]:
@@ -250,7 +249,7 @@ class MatchRecording:
         self._told[self._of_slot(slot)] = len(log)
 
     def _believed(self, belief: Belief, slot: int) -> Floats:
-        """(R, 3) where a player believes the robots of this recording, as everybody sees the pitch, and since when."""
+        """(R, 3) a player's belief about the places of the robots of this recording, on the pitch, and their age."""
         side = side_of_slot(slot)
         found = np.full((SLOTS, len(_OTHERS_LABELS)), np.nan)
         for team, others in ((side, belief.mates), (side.other, belief.opponents)):
@@ -261,7 +260,7 @@ class MatchRecording:
         return (_rolled(found) if self._swapped else found)[self._slots]
 
     def _want(self, time: float, robot: str, request: object) -> None:
-        """Writes down what a player wants, if that has changed."""
+        """Records a player's intent, if it has changed."""
         intent = str(getattr(request, "intent", "") or "")
         if intent and self._intents.get(robot) != intent:
             self._intents[robot] = intent
@@ -272,7 +271,7 @@ _ANGLES = SLOTS * 7
 
 
 def _own(belief: Belief, side: Side) -> tuple[float, ...]:
-    """Where a player believes itself and the ball, as everybody sees the pitch."""
+    """A player's belief about itself and the ball, on the pitch."""
     me, ball, sign = belief.me, belief.ball, side.sign
     turn = me.heading if sign > 0 else me.heading + math.pi
     x, y = ball.place
@@ -293,7 +292,7 @@ def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) ->
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a recording of a match draws: which robots there are, and how they and the ball stand.
+# The figures of a recording: its robots, and how they and the ball stand.
 #
 # A world of robots without joints gives its players a body to be seen with: `behaviour.figures`.
 
@@ -301,10 +300,11 @@ def _columns(slot: int, joints: tuple[str, ...], all_joints: tuple[str, ...]) ->
 class Figures(Protocol):
     """The robots and the ball of a match, as they are seen."""
 
-    robot: str
-    """Which robot of the catalogue."""
     joints: tuple[str, ...]
-    """The columns of `angles`; at least the joints of the robot."""
+    """The columns of `angles`; at least the joints of every robot."""
+    mixes_robots: bool
+    """Whether different robots of the catalogue play. Each of them then has a column for every joint of `joints`,
+    because it is not known before it joins which one it is."""
     physics: str
     """Profile of the scene; empty for the robot's own."""
     pose: str
@@ -319,15 +319,15 @@ class Figures(Protocol):
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
         ...
 
-    def kind(self, slot: int) -> str:
-        """The robot's type of a player."""
+    def kind(self, slot: int) -> Kind:
+        """The robot of a player and its type."""
         ...
 
     def poses(self) -> Floats:
-        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground for robots that do not play."""
         ...
 
     def angles(self) -> Floats:
@@ -343,10 +343,11 @@ class WorldFigures(Figures):
     """The figures of a world with seats; see `Figures` for the arguments."""
 
     others_every = 10
+    mixes_robots = False
 
-    def __init__(self, world: SeatedWorld, *, robot: str, joints: tuple[str, ...], physics: str, pose: str) -> None:
+    def __init__(self, world: SeatedWorld, *, joints: tuple[str, ...], physics: str, pose: str) -> None:
         self._world = world
-        self.robot, self.joints, self.physics, self.pose = robot, joints, physics, pose
+        self.joints, self.physics, self.pose = joints, physics, pose
 
     @property
     def field(self) -> str:
@@ -355,7 +356,7 @@ class WorldFigures(Figures):
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
         return self._world.present
 
     def poses(self) -> Floats:
@@ -368,16 +369,16 @@ class WorldFigures(Figures):
 
 
 class LeagueFigures(WorldFigures):
-    """Those of the league of rcssserver3d."""
+    """The figures of the league of rcssserver3d."""
 
     _world: MatchWorld
 
     def __init__(self, world: MatchWorld) -> None:
-        super().__init__(world, robot=ROBOT, joints=JOINTS, physics=PHYSICS, pose=POSE)
+        super().__init__(world, joints=JOINTS, physics=PHYSICS, pose=POSE)
 
-    def kind(self, slot: int) -> str:
-        """The type of a player's robot; who does not play yet is drawn as type 0."""
-        return f"type{self._world.types[slot]}" if self._world.present[slot] else "type0"
+    def kind(self, slot: int) -> Kind:
+        """The type of a player's robot; robots that do not play yet are drawn as type 0."""
+        return Kind(ROBOT, f"type{self._world.types[slot]}" if self._world.present[slot] else "type0")
 
     def angles(self) -> Floats:
         """(22, 24) angles of all robots' joints, rad."""

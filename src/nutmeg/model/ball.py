@@ -66,7 +66,7 @@ LOWEST_RESTITUTION = 0.15  # equation (2) ends at exp(-2), the critically damped
 
 @dataclass(frozen=True, kw_only=True)
 class EngineContact:
-    """A ball's contact as MuJoCo has it, for leagues whose own server is MuJoCo; replaces all that is derived."""
+    """A ball's contact numbers for MuJoCo, for leagues whose server is MuJoCo; they replace all derived numbers."""
 
     friction: tuple[float, float, float]
     """Sliding coefficient; torsional and rolling coefficients [m]."""
@@ -75,7 +75,7 @@ class EngineContact:
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
     """MuJoCo's contact impedance."""
     priority: int = BALL_PRIORITY
-    """Whose numbers count when two shapes touch."""
+    """MuJoCo's contact priority: of two touching shapes, the one with the higher priority sets the contact numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,23 +85,23 @@ class BallSettings:
     name: str
     """The name it is called by, that of its file."""
     radius: Annotated[float, above(0, "m")]
-    """Radius, m."""
+    """Radius [m]."""
     mass: Annotated[float, above(0, "kg")]
-    """Mass, kg."""
+    """Mass [kg]."""
     inertia: Literal["solid", "hollow"]
     """A solid sphere (2/5 m r^2) or a thin shell (2/3 m r^2)."""
     rolling_deceleration: Annotated[float, at_least(0, "m/s²")]
-    """Deceleration of the rolling ball on its carpet, m/s^2, whatever its speed."""
+    """Deceleration of the rolling ball on its carpet that does not depend on its speed [m/s²]."""
     rolling_damping: Annotated[float, at_least(0, "1/s")] = 0.0
-    """Deceleration of the rolling ball proportional to its speed, 1/s."""
+    """Deceleration of the rolling ball for each m/s of its speed [1/s]."""
     air_drag: Annotated[float, at_least(0, "1/s")] = 0.0
-    """Deceleration of the flying ball proportional to its speed, 1/s."""
+    """Deceleration of the flying ball for each m/s of its speed [1/s]."""
     restitution: Annotated[float, Bounds(LOWEST_RESTITUTION, 1, without_high=True)]
     """Speed after a bounce over speed before it, 0.15 to 1."""
     contact_time: Annotated[float, above(0, "s")]
-    """Half period of the contact, s: the softness of the ball."""
+    """Half period of the contact [s]: the softness of the ball."""
     friction: tuple[Annotated[float, at_least(0)], Annotated[float, at_least(0, "m")]]
-    """Sliding coefficient, and torsional coefficient in m."""
+    """Sliding coefficient, and torsional coefficient [m]."""
     colour: tuple[float, float, float]
     """Red, green, blue, 0 to 1."""
     pattern: Literal["plain", "patches"] = "plain"
@@ -112,7 +112,7 @@ class BallSettings:
     """Contact numbers of a league whose server is MuJoCo; `restitution`, `contact_time`, `rolling_deceleration` and
     `friction` then describe the ball for people and for the behavioural world alone."""
     source: Mapping[str, str] = field(default_factory=dict)
-    """Where each number comes from."""
+    """Source of each number."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -125,7 +125,7 @@ class BallSettings:
         return INERTIA_FACTORS[self.inertia]
 
     def rolling_coefficient(self, cone: mujoco.mjtCone) -> float:
-        """MuJoCo's rolling friction, m: equation (1) or (1')."""
+        """MuJoCo's rolling friction [m]: equation (1) or (1')."""
         traction = self.rolling_deceleration / self.friction[0]
         torque = self.rolling_deceleration * self.radius * (1 + self.inertia_factor)
         if cone == mujoco.mjtCone.mjCONE_ELLIPTIC:
@@ -133,7 +133,7 @@ class BallSettings:
         return torque / (GRAVITY - traction)
 
     def contact(self, step: float) -> tuple[float, float]:
-        """MuJoCo's `solref` (direct form: minus stiffness, minus damping, per unit mass) at a time step, s."""
+        """MuJoCo's `solref` (direct form: minus stiffness, minus damping, per unit mass) at a time step [s]."""
         ratio = damping_ratio(self.restitution)
         half_period = max(self.contact_time, STEPS_PER_CONTACT * step)
         frequency = math.pi / half_period / math.sqrt(1 - ratio**2)
@@ -142,7 +142,7 @@ class BallSettings:
         return -(frequency**2), -(damping + explicit) / 2
 
     def damping(self) -> tuple[float, float]:
-        """Damping of the ball's translation, N s/m, and rotation, N m s/rad, that give both drags."""
+        """Damping of the ball's translation [N s/m] and rotation [N m s/rad] that give both drags."""
         linear = self.mass * self.air_drag
         rolling = self.mass * (1 + self.inertia_factor) * self.rolling_damping
         return linear, max(0.0, rolling - linear) * self.radius**2
@@ -177,7 +177,7 @@ def add_ball(
     body = spec.worldbody.add_body(name=name, pos=list(pos))
     _add_freedom(body, ball, pos, name)
     body.explicitinertial = True
-    body.ipos = [0, 0, 0]  # unless said, MuJoCo puts the centre of mass at `pos` once more
+    body.ipos = [0, 0, 0]  # without it, MuJoCo adds `pos` to the centre of mass once more
     body.mass = ball.mass
     body.inertia = [ball.inertia_factor * ball.mass * ball.radius**2] * 3
     contact = ball.engine or EngineContact(

@@ -112,7 +112,7 @@ def _specification(
 
 
 def parts_of_type(robot: RobotSettings, kind: str) -> RobotSettings:
-    """The robot with only those bodies, shapes, drives and sensors that its type has."""
+    """The robot reduced to the bodies, shapes, drives and sensors of one of its types."""
     return dataclasses.replace(
         robot,
         body=tuple(b for b in robot.body if not b.only or kind in b.only),
@@ -157,7 +157,7 @@ def _from_tables(robot: RobotSettings, values: Mapping[str, float], timestep: fl
 
 
 def _check_tree(robot: RobotSettings) -> None:
-    """A robot has bodies, each with its own name, and one of them is the root."""
+    """Raises an error unless the robot has bodies, each with its own name, and exactly one of them is the root."""
     if not robot.body:
         raise ModelError("has no bodies: give [[body]] tables, links and joints, mjcf or urdf.")
     twice = [name for name, count in Counter(b.name for b in robot.body).items() if count > 1]

@@ -1,4 +1,4 @@
-"""Scenes as files that other programs load: MJCF without what only MuJoCo's own loader takes, and URDF.
+"""Scenes as files that other programs load: MJCF in the subset that other loaders accept, and URDF.
 
     scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot="nao-v6", name="robot"),)))
     exported = as_mjcf(scene)
@@ -17,7 +17,7 @@
 - Meshes are files, those of rounded boxes included. Which shapes throw a shadow is left out.
 
 A URDF file has links, joints with their limits, shapes, masses and friction. It has no motors, sensors, contact numbers
-or free joint: who reads it decides whether its root moves.
+or free joint: the program that reads it decides whether its root moves.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def as_dcmotor(actuator: ET.Element) -> None:
     The element stays `general`, because dm_control does not know `dcmotor`.
     """
     speed = actuator.get("dynprm", "").split()[1]
-    stiffness, damping = (-float(number) for number in actuator.get("biasprm", "").split()[1:3])
+    # MuJoCo leaves out zeros at the end: a drive without damping has two numbers.
+    stiffness, damping = (-float(number) for number in (*actuator.get("biasprm", "").split(), "0")[1:3])
     del actuator.attrib["biasprm"]
     actuator.attrib.update(dyntype="dcmotor", gaintype="dcmotor", biastype="dcmotor", actdim="1")
     actuator.attrib.update(actlimited="false", actearly="true", forcelimited="true")
@@ -116,7 +117,7 @@ def _dissolve_frames(parent: ET.Element) -> None:
 
 
 def _moved(frame: ET.Element) -> Iterable[ET.Element]:
-    """What is in a frame, moved as the frame says."""
+    """The elements inside a frame, with their poses multiplied by that of the frame."""
     shift, turn = _numbers(frame, "pos", (0, 0, 0)), _numbers(frame, "quat", _IDENTITY)
     for child in frame:
         place, facing = _numbers(child, "pos", (0, 0, 0)), np.zeros(4)

@@ -52,26 +52,26 @@ Segment = tuple[Point, Point]
 
 @dataclass(frozen=True, kw_only=True)
 class AreaSettings:
-    """A penalty or goal area, both ends alike."""
+    """A penalty or goal area; both ends of the pitch are alike."""
 
     depth: float
     """Distance from the goal line into the pitch [m]."""
     width: float
-    """Along the goal line, m."""
+    """Length along the goal line [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoalSettings:
-    """Both goals."""
+    """The two goals, which differ only in their colours."""
 
     inner_width: float
-    """Between the posts, m."""
+    """Distance between the inner faces of the posts [m]."""
     height: float
     """Height of the crossbar's lower edge above the carpet [m]."""
     depth: float
     """Distance from the posts' centres to the net at the back [m]."""
     post_radius: float
-    """Radius of posts and crossbar, m."""
+    """Radius of posts and crossbar [m]."""
     post_offset: float
     """Distance of the posts' centres behind the middle of the goal line [m]."""
     net_thickness: float = 0.15
@@ -79,11 +79,11 @@ class GoalSettings:
     net_friction: float = 0.8
     """Sliding coefficient of the net: a large one lets a ball that rolls into it at 7 m/s climb out again."""
     left_colour: Colour
-    """Posts and crossbar of the goal at negative x."""
+    """Colour of posts and crossbar of the goal at negative x."""
     right_colour: Colour
-    """Posts and crossbar of the goal at positive x."""
+    """Colour of posts and crossbar of the goal at positive x."""
     net_colour: tuple[float, float, float, float] = (0.9, 0.9, 0.9, 0.35)
-    """Red, green, blue and opacity."""
+    """Colour of the nets: red, green, blue and opacity, 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,19 +93,19 @@ class CarpetSettings:
     colour: Colour
     """Red, green, blue, 0 to 1."""
     friction: tuple[float, float, float]
-    """Sliding coefficient; torsional and rolling coefficients in m. For robots: a ball brings its own."""
+    """Sliding coefficient; torsional and rolling coefficients [m]. They hold for robots: a ball has its own."""
     solref: tuple[float, float] = (0.02, 1.0)
-    """MuJoCo's contact time constant, s, and damping ratio."""
+    """MuJoCo's contact time constant [s] and damping ratio."""
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
     """MuJoCo's contact impedance."""
     thickness: float = 0.3
-    """m, so that nothing falls through."""
+    """Thickness of the colliding box [m], so that nothing falls through."""
     endless: bool = False
     """Whether the ground is a plane without an end; the box is then only seen. Soles meet a plane in fewer contacts."""
     stripe_width: float = 0.75
-    """Width of the mown stripes, m; 0 for none."""
+    """Width of the mown stripes [m]; 0 for none."""
     tiles: bool = False
-    """Squares instead of stripes."""
+    """Whether squares are drawn instead of stripes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,19 +115,19 @@ class FieldSettings:
     name: str
     """The name it is called by, that of its file."""
     length: Annotated[float, at_least(0, "m")]
-    """Between the goal lines, m; x."""
+    """Distance between the goal lines, along x [m]."""
     width: Annotated[float, at_least(0, "m")]
-    """Between the touch lines, m; y."""
+    """Distance between the touch lines, along y [m]."""
     border: Annotated[float, at_least(0, "m")] = 0.0
-    """Free carpet around the lines, m."""
+    """Width of the free carpet around the lines [m]."""
     line_width: Annotated[float, at_least(0, "m")] = 0.0
-    """m; 0 for a floor without lines."""
+    """Width of the lines [m]; 0 for a floor without lines."""
     centre_circle_radius: Annotated[float, at_least(0, "m")] = 0.0
-    """m; 0 for none."""
+    """Radius of the centre circle [m]; 0 for none."""
     circle_segments: int = 40
-    """Straight pieces the centre circle is made of; even."""
+    """Number of straight pieces of which the centre circle is made; an even number."""
     centre_mark: bool = False
-    """A dash across the halfway line at the centre."""
+    """Whether a dash crosses the halfway line at the centre."""
     penalty_area: AreaSettings | None = None
     """Penalty areas, if marked."""
     goal_area: AreaSettings | None = None
@@ -135,9 +135,9 @@ class FieldSettings:
     penalty_mark_distance: float = 0.0
     """Distance from the goal line to the penalty mark [m]; 0 for none."""
     penalty_mark_size: float = 0.1
-    """Length of the strokes of the penalty cross, m."""
+    """Length of the strokes of the penalty cross [m]."""
     corner_arc_radius: Annotated[float, at_least(0, "m")] = 0.0
-    """Quarter circles at the corners, m; 0 for none."""
+    """Radius of the quarter circles at the corners [m]; 0 for none."""
     goal: GoalSettings | None = None
     """The goals, if there are any."""
     carpet: CarpetSettings | None = None
@@ -145,9 +145,9 @@ class FieldSettings:
     ball: str = "none"
     """Name of the ball that is played with; `none` for no ball."""
     flags: bool = False
-    """Corner flags are drawn."""
+    """Whether corner flags are drawn."""
     source: Mapping[str, str] = field(default_factory=dict)
-    """Where each number comes from."""
+    """Source of each number."""
 
     def __post_init__(self) -> None:
         """Checks the measures."""
@@ -174,11 +174,11 @@ class FieldSettings:
         return marks
 
     def lines(self) -> tuple[Segment, ...]:
-        """The middles of all lines as straight pieces ((x1, y1), (x2, y2)), m; circles as polygons."""
+        """The centre lines of all lines as straight pieces ((x1, y1), (x2, y2)) [m]; circles are polygons."""
         return tuple(segment for layer in self.layers() for segment in layer)
 
     def layers(self) -> tuple[tuple[Segment, ...], ...]:
-        """The lines in groups that do not cross within: touch, goal, inner lines, arcs (two), marks."""
+        """The lines in groups; lines of one group do not cross. Touch, goal and inner lines, arcs (two), marks."""
         if not self.line_width:
             return ()
         x, y = self.length / 2, self.width / 2
@@ -316,10 +316,10 @@ def _add_plane(spec: mujoco.MjSpec, carpet: mujoco.MjsGeom) -> None:
 
 
 def _add_lines(spec: mujoco.MjSpec, field: FieldSettings) -> None:
-    """Thin boxes; each layer a little higher, so that no two faces lie in one plane where lines cross."""
+    """Draws lines as thin boxes, each layer a little higher, so that no faces coincide where lines cross."""
     for level, layer in enumerate(field.layers()):
         top = 0.0015 + 0.0001 * level
-        # Straight lines end in square corners, pieces of an arc meet at their outer edges, marks are as long as said.
+        # Straight lines end in square corners, pieces of an arc meet at their outer edges, marks keep their length.
         longer = (1.0, 1.0, 1.0, *2 * [math.tan(math.pi / field.circle_segments)], 0.0)[level]
         for number, ((x1, y1), (x2, y2)) in enumerate(layer):
             half = (math.hypot(x2 - x1, y2 - y1) + longer * field.line_width) / 2
@@ -338,7 +338,7 @@ def _add_lines(spec: mujoco.MjSpec, field: FieldSettings) -> None:
 def _add_goal(
     spec: mujoco.MjSpec, field: FieldSettings, goal: GoalSettings, side: Literal["left", "right"], *, visuals: bool
 ) -> None:
-    """A body at the middle of the goal line whose x points into the goal."""
+    """Adds a goal as a body at the middle of the goal line whose x axis points into the goal."""
     out = -1 if side == "left" else 1
     turned = [0, 0, 0, 1] if side == "left" else [1, 0, 0, 0]
     body = spec.worldbody.add_body(name=f"field/{side}_goal", pos=[out * field.length / 2, 0, 0], quat=turned)
@@ -383,7 +383,7 @@ def _net_panels(goal: GoalSettings) -> dict[str, tuple[list[float], list[float]]
 
 
 def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """The colliding part of the nets: blocks whose inner faces are the panels."""
+    """Adds the colliding part of the nets: blocks whose inner faces are the panels."""
     for name, (centre, size) in _net_panels(goal).items():
         axis = size.index(min(size))
         size[axis] = goal.net_thickness / 2
@@ -404,7 +404,7 @@ def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
 
 
 def _draw_nets(spec: mujoco.MjSpec, body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """The visible part of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
+    """Adds the visible part of the nets: translucent panels with a mesh pattern, and the frame at the ground."""
     if not spec.texture("field/net"):
         spec.add_texture(
             name="field/net",
@@ -470,7 +470,7 @@ def _draw_rod(
 
 
 def _add_light(spec: mujoco.MjSpec, field: FieldSettings) -> None:
-    """A sun that throws shadows, a weaker light from the other side, a bright headlight and a sky."""
+    """Adds a sun that throws shadows, a weaker light from the other side, a bright headlight and a sky."""
     reach = max(field.length, field.width, 4.0)
     spec.worldbody.add_light(
         name="field/sun",
@@ -511,7 +511,7 @@ def _add_light(spec: mujoco.MjSpec, field: FieldSettings) -> None:
 
 LIGHTS_FOLDER = Path(__file__).parent / "data" / "lights"
 MAX_LIGHTS = 8
-"""Lights in a scene: as many as OpenGL has."""
+"""Largest number of lights in a scene, which is that of OpenGL."""
 
 Three = tuple[float, float, float]
 LightColour = tuple[Annotated[float, at_least(0)], Annotated[float, at_least(0)], Annotated[float, at_least(0)]]
@@ -528,7 +528,7 @@ class Light:
     direction: Three = (0.0, 0.0, -1.0)
     """Direction of its light; need not be normalised."""
     colour: LightColour = (0.5, 0.5, 0.5)
-    """Red, green, blue."""
+    """Red, green, blue, from 0 to 1 each."""
     ambient: LightColour = (0.0, 0.0, 0.0)
     """Light that it adds to every surface, whatever its orientation."""
     shine: Annotated[float, at_least(0)] = 0.2
@@ -536,7 +536,7 @@ class Light:
     opening: Annotated[float, Bounds(0, math.pi, "rad", without_low=True, without_high=True)] = 2.6
     """lamp: full opening angle of its cone [rad], below pi."""
     focus: Annotated[float, at_least(0)] = 0.5
-    """lamp: how fast it fades from the middle of its cone: the cosine to this power."""
+    """lamp: exponent of the cosine with which it fades from the middle of its cone."""
     shadow: bool = True
     """Whether it casts shadows, where pictures have any."""
 

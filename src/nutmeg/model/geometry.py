@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def euler_quaternion(euler: Sequence[float]) -> list[float]:
-    """The rotation by roll, pitch and yaw [rad]."""
+    """The quaternion of a rotation by roll, pitch and yaw [rad]."""
     cr, cp, cy = (math.cos(a / 2) for a in euler)
     sr, sp, sy = (math.sin(a / 2) for a in euler)
     return [
@@ -45,12 +45,12 @@ def quaternion_product(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 
 def yaw_quaternion(yaw: float) -> list[float]:
-    """The rotation about the vertical [rad]."""
+    """The quaternion of a rotation about the vertical by `yaw` [rad]."""
     return [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]
 
 
 def camera_quaternion(quat: Sequence[float]) -> list[float]:
-    """A camera that looks along the x axis of a frame with its z axis up (MuJoCo's look along -z)."""
+    """The orientation of a MuJoCo camera (which looks along -z) that looks along the x axis of a frame, z up."""
     return quaternion_product(quat, [0.5, 0.5, -0.5, -0.5])
 
 

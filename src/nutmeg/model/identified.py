@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 BODY_FORMAT = 1
 DRIVE_FAMILIES = ("drives", "battery", "servo", "gear", "flex", "delay")
-"""Families of targets that belong to what drives the joints."""
+"""Families of targets that belong to the actuation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class IdentifiedParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """How estimates vary together, in the order of the parameters; in shares of their ranges along their scales."""
+    """Joint distribution of the estimates, in the order of the parameters, as shares of their ranges and scales."""
 
     errors: tuple[float, ...]
     """Standard errors."""
@@ -112,7 +112,7 @@ class IdentifiedBody:
     """The command that identified it."""
     parameters: Mapping[str, IdentifiedParameter]
     distribution: Distribution | None = None
-    """How the estimates vary together; None if that was not computed."""
+    """Joint distribution of the estimates; None if it was not computed."""
 
     def __post_init__(self) -> None:
         if self.distribution is not None and len(self.distribution.errors) != len(self.parameters):
@@ -137,10 +137,10 @@ class IdentifiedBody:
         """Bodies drawn at random, each a body that the recordings allow.
 
         Args:
-            count: how many.
-            rng: source of everything random.
-            spread: `estimate` draws from the joint distribution of the estimates, with its correlations; what leaves a
-                range is reflected at its end. `ranges` draws every number evenly from its whole range.
+            count: number of bodies.
+            rng: random generator.
+            spread: `estimate` draws from the joint distribution of the estimates, with its correlations; a value that
+                leaves its range is reflected at the end. `ranges` draws every number evenly from its whole range.
         """
         names = list(self.parameters)
         lows, highs = (np.array([getattr(self.parameters[n], end) for n in names]) for end in ("low", "high"))
@@ -192,8 +192,8 @@ class IdentifiedBody:
         """A placement of the same robot with this body.
 
         Args:
-            placement: where the robot stands, and how; one of another robot is an error.
-            actuation: what drives its joints; empty for what drove them when the body was identified.
+            placement: the robot's place and pose; a placement of another robot is an error.
+            actuation: the robot's actuation; empty for the one with which the body was identified.
         """
         mine, asked = _robot_name(self.robot), load_robot(placement.robot).name
         if mine != asked:
@@ -230,7 +230,7 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
 
 
 def placed_with_body(placement: Placement, body: Path | None, *, actuation: str = "") -> Placement:
-    """A placement with the body of a file, if one is named: what `--body` and `--actuation` of a command ask for."""
+    """A placement with the body of a file, if one is given; implements the options `--body` and `--actuation`."""
     if body is None:
         return dataclasses.replace(placement, actuation=actuation or "ideal")
     try:
@@ -252,7 +252,7 @@ def _beside(path: Path, name: str) -> str:
 
 
 def _robot_name(robot: str) -> str:
-    """The name of the robot that a body belongs to; the end of its path if it is not here any more."""
+    """The name of the robot that a body belongs to; the end of its path if its files no longer exist."""
     try:
         return load_robot(robot).name
     except NutmegError:

@@ -44,9 +44,9 @@ MIN_VERTICES = 4
 ROOT_JOINT = "root"
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 MESH_PREFIX = "mesh-"
-"""How the names of mesh files in scenes, recordings and exports begin."""
+"""Prefix of the names of mesh files in scenes, recordings and exports."""
 COLLISION_VERTICES = 68
-"""Vertices that a colliding mesh of a URDF file has at most: as many as UCHILSIM left a leg of the ERS-7."""
+"""Largest number of vertices of a colliding mesh of a URDF file; UCHILSIM used it for a leg of the ERS-7."""
 
 
 def parse_model(path: Path) -> mujoco.MjSpec:
@@ -61,16 +61,28 @@ def parse_model(path: Path) -> mujoco.MjSpec:
             _reduce_collision_meshes(spec)
             _hide_collision_shapes(spec)
         spec.compiler.fusestatic = False
-        _write_down_inertia(spec, spec.copy().compile())
+        # The file as it stands is compiled: a copy silently loses actuators and sensors that name what does not exist.
+        _write_down_inertia(spec, spec.compile())
     except (ValueError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
         raise FileError(path, f"MuJoCo cannot build this model: {message}") from None
+    _check_ranges(spec, path)
     return spec
+
+
+def _check_ranges(spec: mujoco.MjSpec, path: Path) -> None:
+    """Refuses a joint whose range is reversed: MuJoCo takes it for a joint without limits, and says nothing."""
+    for joint in spec.joints:
+        low, high = (float(limit) for limit in joint.range)
+        if low > high and joint.limited != mujoco.mjtLimited.mjLIMITED_FALSE:
+            raise FileError(
+                path, f"the range of joint {joint.name!r} begins at {low:g} and ends at {high:g}; swap them."
+            )
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a model file says about a robot beside its bodies."""
+    """Facts of a model file that `robot.toml` would otherwise state: root, base, actuators and home pose."""
 
     root: str
     """Name of the first body below the world."""
@@ -80,13 +92,13 @@ class ModelFacts:
     actuated: bool
     """Whether the file has actuators."""
     home: Mapping[str, float]
-    """Angles [rad] and ways [m] of the joints in the keyframe `home`, else in the first one; empty without any."""
+    """Angles [rad] and slides [m] of the joints in the keyframe `home`, else in the first one; empty without any."""
 
 
 def read_facts(path: Path) -> ModelFacts:
-    """Reads what a model file says about a robot beside its bodies."""
+    """Reads root, base, actuators and home pose of a robot from its model file."""
     spec = parse_model(path)
-    name_joints(spec)
+    _name_joints(spec)
     free = [j for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
     hinges = tuple(j.name for j in spec.joints if j.type == mujoco.mjtJoint.mjJNT_HINGE)
     model = spec.compile()
@@ -121,7 +133,7 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
         free[0].name = ROOT_JOINT
     elif robot.base == "free":
         roots[0].add_freejoint(name=ROOT_JOINT)
-    name_joints(spec)
+    _name_joints(spec)
     for index, body in enumerate(spec.bodies):
         body.name = body.name or f"body{index}"
     for index, actuator in enumerate(spec.actuators):
@@ -129,7 +141,7 @@ def read_model_file(robot: RobotSettings) -> mujoco.MjSpec:
     return spec
 
 
-def name_joints(spec: mujoco.MjSpec) -> None:
+def _name_joints(spec: mujoco.MjSpec) -> None:
     """Gives every joint without a name one by its place in the file: `joint0`, `joint1` and so on."""
     for index, joint in enumerate(spec.joints):
         joint.name = joint.name or f"joint{index}"
@@ -259,7 +271,7 @@ def _reduce_collision_meshes(spec: mujoco.MjSpec) -> None:
 
 
 def _hide_collision_shapes(spec: mujoco.MjSpec) -> None:
-    """Does not draw what collides on links that have shapes to be seen, as MuJoCo's viewers do with group 3."""
+    """Hides colliding shapes of links that have visual shapes, as MuJoCo's viewers do with group 3."""
     for body in spec.bodies:
         colliding = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
         if len(colliding) < len(body.geoms):
@@ -268,7 +280,7 @@ def _hide_collision_shapes(spec: mujoco.MjSpec) -> None:
 
 
 def _find_mesh(model: Path, folder: str, name: str) -> Path:
-    """A mesh file: where the model says, or under its last name anywhere below the model's folder; both in any case.
+    """Finds a mesh file where the model says, else by its file name anywhere below the model's folder, in any case.
 
     Makers' files come from systems for which `arm.STL` and `arm.stl` are the same.
     """
@@ -291,7 +303,7 @@ def _find_mesh(model: Path, folder: str, name: str) -> Path:
 
 @dataclass(frozen=True)
 class ReducedMesh:
-    """A convex mesh, and what it cost to make it."""
+    """A convex mesh with fewer vertices, and its errors."""
 
     vertices: Floats
     """(n, 3), in the units of the original."""

@@ -1,4 +1,4 @@
-"""Scenes for the league's engine: what the Open Dynamics Engine (ODE) knows of a body and MuJoCo does not.
+"""Scenes for the league's engine: the numbers that the Open Dynamics Engine (ODE) needs and MuJoCo does not have.
 
     physics = physics_profile("league")         # its `ode` is set
     scene = assemble(SceneSettings(..., physics="league"))
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from nutmeg.model.robot import Drive
 
 WORLD_ERP, WORLD_CFM = 0.2, 1e-5
-"""Of everything that has no number of its own, joints among it (spark.rb; the first is ODE's own)."""
+"""Error reduction and constraint force mixing where nothing else is set, as for joints (spark.rb; ERP is ODE's own)."""
 NOT_GIVEN = -1.0
-"""A number of a surface that is left to the other surface."""
+"""Marks a number that a surface does not set, so that the other surface of a contact decides it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Surface:
-    """How a shape meets others. Of two shapes the mean counts, or the only number that is given."""
+    """Contact numbers of a shape. A contact has the mean of its two shapes, or the only number that is set."""
 
     erp: float = NOT_GIVEN
     """Share of the depth of a contact that is taken out in a step (error reduction parameter)."""
     cfm: float = NOT_GIVEN
-    """How fast the contact gives way [m/s for each N] (constraint force mixing)."""
+    """Softness of the contact: the speed with which it yields to a force [m/s per N] (constraint force mixing)."""
     slip: float = NOT_GIVEN
-    """How fast it slides [m/s for each N]; friction has no other limit."""
+    """Sliding speed under a tangential force [m/s per N]; friction has no other limit."""
     bounce: float = NOT_GIVEN
-    """Share of the speed that is given back."""
+    """Restitution: share of the approach speed that the contact returns, 0 to 1."""
     bounce_speed: float = NOT_GIVEN
-    """Slower contacts do not bounce [m/s]."""
+    """Approach speed below which a contact does not bounce [m/s]."""
 
 
 ROBOT_SURFACE = Surface(erp=0.6, cfm=1e-4, slip=5e-3)
@@ -63,16 +63,16 @@ BODY_NUMBERS = 2
 DRIVE_MARK = 1
 """Place of `MARK` in the gain of a drive."""
 STATES_OF_BODY = 26
-"""What a step remembers of a body: the numbers of `sim.ode_step.Gap`."""
+"""Numbers of state for each body: those of `sim.ode_step.Gap`."""
 STOP_MARGIN = 0.02
-"""Stops are looked at when a joint is this near [rad]: ODE measures angles of joints that drift, which are larger."""
+"""Distance from a joint's limit at which its stop is checked [rad]: ODE's joints drift, which makes angles larger."""
 ROBOT_BITS, ALL_BITS = 29, 0x7FFFFFFF
-"""Bits of the masks that say what may touch what; the first is everything that is no robot."""
+"""Number of robots' bits in collision masks, and a mask of all bits; bit 0 is everything that is not a robot."""
 MARGINS = {ROBOT_SURFACE: 0.02, BALL_SURFACE: 0.03}
-"""Shapes are looked at when they are this near [m]: their true distance depends on the drift of their bodies, which is
-a few millimetres in a walk, and two centimetres in a kick."""
+"""Distance at which pairs of shapes are checked for contact [m]: their distance in ODE depends on the drift of their
+bodies, which is a few millimetres in a walk, and two centimetres in a kick."""
 TOUCH_MARGIN = 1e-9
-"""The same for shapes without gaps [m]: to touch is to be in contact there, and not here."""
+"""The same for shapes that do not drift [m]: shapes at distance zero are in contact in ODE, but not in MuJoCo."""
 
 
 def prepare_ode(spec: mujoco.MjSpec) -> None:
@@ -128,10 +128,10 @@ def add_ode_drive(spec: mujoco.MjSpec, joint: mujoco.MjsJoint, drive: Drive) -> 
 
 
 def is_ode(model: mujoco.MjModel) -> bool:
-    """Whether a model is to be stepped as ODE would."""
+    """Whether a model is to be stepped with ODE's equations."""
     return bool(model.nuser_geom == GEOM_NUMBERS and model.ngeom and model.geom_user[0, -1] == MARK)
 
 
 def gaps_of(model: mujoco.MjModel, userdata: Floats) -> Floats:
-    """(..., bodies, 26) what a step remembers of each body: a view of user data."""
+    """(..., bodies, 26) state of each body between steps (`sim.ode_step.Gap`): a view of user data."""
     return userdata[..., -STATES_OF_BODY * model.nbody :].reshape(*userdata.shape[:-1], model.nbody, STATES_OF_BODY)

@@ -1,4 +1,4 @@
-"""Which number of a robot or its world to set, as text.
+"""The grammar of adjustable numbers: text that names a number of a robot or its world.
 
 The same grammar serves identification, `--body`, conditions of trials and worlds that differ (`Worlds.vary`).
 
@@ -290,7 +290,7 @@ class _Draft:
                 self._foot(adjustment)
             case "camera":
                 adjusted_cameras(self.robot, [adjustment])  # only checks it: cameras are no part of the physics
-            case "zero" | "channel":  # of the measurement, not of the physics: commands and readings change
+            case "zero" | "channel":  # they change commands and measurements, not the physics
                 if adjustment.relative:
                     raise ModelError(f"{adjustment.target} is a number of a measurement and cannot be relative.")
             case "delay":
@@ -308,7 +308,7 @@ class _Draft:
             self.blame.setdefault(key, []).append(adjustment.target)
 
     def _groups_of(self, target: str, parsed: Target) -> dict[str, Any]:
-        """The drives, servos, gears, flexes or the battery that a target names; one without effect is an error."""
+        """The drives, servos, gears, flexes or the battery that a target names; a target without effect is an error."""
         robot, actuation = self.robot, self.actuation
         servos = actuation is not None and bool(actuation.servo)
         if parsed.family == "drives":
@@ -456,7 +456,7 @@ def adjust_bodies(spec: mujoco.MjSpec, adjustments: Iterable[Adjustment]) -> Non
         return
     model = spec.copy().compile()
     if spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE:
-        for name, body in bodies.items():  # or else what is set below would not count
+        for name, body in bodies.items():  # without it, MuJoCo ignores the values set below
             if model.body(name).mass[0] > 0:
                 _set_inertia(body, pseudo_inertia(model, name))
         spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
@@ -543,5 +543,5 @@ def scale_mass(body: mujoco.MjsBody, factor: float) -> None:
     body.inertia = np.array(body.inertia) * factor
     body.fullinertia = np.array(body.fullinertia) * factor
     for geom in body.geoms:
-        geom.mass *= factor  # not a number where the density counts
+        geom.mass *= factor  # it is nan where the mass follows from the density
         geom.density *= factor

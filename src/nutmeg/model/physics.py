@@ -30,7 +30,7 @@ _CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCo
 
 @dataclass(frozen=True, kw_only=True)
 class Contact:
-    """Contacts of all robots, in profiles that do not leave them to the robots."""
+    """Contact numbers that a profile sets for all robots in place of their own."""
 
     solref: tuple[float, float]
     """MuJoCo's contact reference: time constant and damping ratio, or negated stiffness and damping."""
@@ -52,20 +52,20 @@ class Physics:
     impratio: float = 1.0
     """Hardness of friction relative to that of the contact's normal."""
     contact: Contact | None = None
-    """Replaces the robots' own contact numbers."""
+    """Contact numbers that replace those of the robots; None keeps the robots' own."""
     ode: bool = False
-    """Steps as the league's engine does them (see `sim.ode_step`); contacts, friction and drives are then its own."""
+    """Whether to step as the league's engine does (see `sim.ode_step`), with its contacts, friction and drives."""
     jacobian: Literal["auto", "dense", "sparse"] = "auto"
-    """How the engine keeps the constraints; auto is sparse from 60 degrees of freedom on. A matter of speed alone, but
-    steps as the league's engine does them need sparse ones."""
+    """Storage of constraint Jacobians; auto is sparse from 60 degrees of freedom on. It only affects speed, except that
+    steps of the league's engine need sparse ones."""
     solver: Literal["newton", "cg"] = "newton"
     """Newton's method needs fewer iterations. With sparse constraints, that of MuJoCo 4.0.0 goes wrong where parts of
     one robot touch each other: an arm at the trunk throws a T1 into the air, while its dense form, conjugate gradients
     and MuJoCo 3.5 agree."""
     air_density: float = 0.0
-    """Density of the fluid that everything moves in [kg/m³]; 0 is no drag."""
+    """Density of the air [kg/m³]; 0 for no drag."""
     air_viscosity: float = 0.0
-    """Its viscosity [Pa s]."""
+    """Viscosity of the air [Pa s]."""
 
     def apply(self, spec: mujoco.MjSpec) -> None:
         """Writes the settings into a specification."""
@@ -108,8 +108,13 @@ PROFILES: dict[str, Physics] = {
 
 
 def native_profile(name: str) -> str:
-    """The profile that comes nearest to one and needs nothing but MuJoCo: for exported models, and for GPUs."""
+    """The most similar profile that plain MuJoCo can step, for exported models and for GPUs."""
     return "league-native" if physics_profile(name).ode else name
+
+
+def profile_for_servos(name: str) -> str:
+    """A robot's own profile, or `standard` where its integrator is none that servos can be stepped with."""
+    return name if physics_profile(name).integrator == "implicitfast" else "standard"
 
 
 def physics_profile(name: str) -> Physics:

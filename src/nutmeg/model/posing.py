@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 GROUND_CLEARANCE = 1e-4
 """Gap left between the lowest point and the ground [m]."""
 DEFAULT_TORQUE = 5.0
-"""Torque of a drive of which nothing is known [N m], as `robot.Drive` has it."""
+"""Torque limit of a drive whose file gives none [N m]: the default of `robot.Drive`."""
 UNLIKELY_TORQUE = 1000.0
-"""Files that know no limit write numbers like 1e9 [N m]."""
+"""Torque limit above which a file is taken to have none, because some files write numbers like 1e9 [N m]."""
 FOOT_CLEARANCE = 0.03
-"""Bodies that reach down this far above the lowest point of a robot stand on the ground [m]."""
+"""Height above a robot's lowest point up to which a body counts as standing on the ground [m]."""
 POSE_TOLERANCE = 1e-3
 """Allowed distance of a pose from a joint's range, because angles are often printed with three decimals [rad]."""
 
@@ -70,9 +70,9 @@ def standing(
     """A pose of a robot, with the height at which it stands.
 
     Args:
-        robot: which robot.
-        pose: one of its poses.
-        kind: one of its types.
+        robot: the robot.
+        pose: name of one of its poses.
+        kind: one of its types; empty for the plain one.
         parameters: values of parameters that differ from the type's.
         visuals: whether to include shapes that do not collide: faster without, but then `top` leaves them out.
     """
@@ -182,7 +182,7 @@ def root_on_ground(scene: Scene, robot: str, angles: Floats, up: Floats | None =
     """The pose of a robot's root, (7,) [m, 1], in which its lowest point touches the ground.
 
     Args:
-        scene: the compiled scene, which says where the robot is and which way it faces.
+        scene: the compiled scene, which has the robot's position and heading.
         robot: name of the robot in it.
         angles: joint angles in the order of its table, (joints,) [rad]; those of the start where nan.
         up: the vertical in the frame of the root, (3,); as at the start without it.
@@ -285,9 +285,10 @@ def body_rows(robot: RobotSettings, kind: str = "") -> list[BodyRow]:
 def describe(robot: RobotSettings, home: Path) -> str:
     """A `robot.toml` for a robot that is a model file alone: base, feet, drives and the pose in which it starts.
 
-    Feet are the last bodies of limbs that reach the ground in that pose. Bodies whose shapes overlap there pass each
-    other (`ignore_contacts`), as they would else push joints away from their commands. Motors of the file that take
-    torques get drives instead, with its torque limits and gains that bring the whole torque at a quarter of a radian.
+    Feet are the last bodies of limbs that reach the ground in that pose; a URDF file without any is bolted down. Bodies
+    whose shapes overlap there pass each other (`ignore_contacts`), as they would else push joints away from their
+    commands. Motors of the file that take torques get drives instead, with its torque limits and gains that bring the
+    whole torque at a quarter of a radian.
 
     Args:
         robot: as `load_robot` reads the model file.
@@ -303,13 +304,16 @@ def describe(robot: RobotSettings, home: Path) -> str:
     overlapping = _overlaps(model, data, "r/")
     torque_driven = "torque" in table.drives
     made_drives = torque_driven or bool(robot.drives)
+    feet = _feet(robot, model, table) if robot.base == "free" else []
+    # A URDF file cannot say what is bolted down. A robot without a limb that reaches the ground is an arm.
+    bolted = robot.base == "free" and bool(robot.model.urdf) and not feet
     written = {
         "format": robot.format,
         "name": robot.name,
         "source": robot.source,
         "licence": robot.licence,
-        "base": robot.base,
-        "feet": _feet(robot, model, table) if robot.base == "free" else [],
+        "base": "fixed" if bolted else robot.base,
+        "feet": feet,
         "ignore_contacts": [[one.first, one.second] for one in overlapping],
         "model": {"urdf" if robot.model.urdf else "mjcf": os.path.relpath(file, home)}
         | ({"actuators": False} if torque_driven else {}),
@@ -322,7 +326,8 @@ def describe(robot: RobotSettings, home: Path) -> str:
     pairs = f"# Shapes that overlap at the start pass each other: {'; '.join(map(str, overlapping))}.\n"
     text = toml_text({key: item for key, item in written.items() if item not in ({}, []) or key == "feet"})
     text = re.sub(r"\n\[[a-z.]+\]\n(?=\n|$)", "", text)  # headings with nothing below them
-    return head + kept + (pairs if overlapping else "") + text
+    arm = 'No limb reaches the ground: the base is bolted down like an arm\'s. If it can move, write base = "free".'
+    return head + kept + (f"# {arm}\n" if bolted else "") + (pairs if overlapping else "") + text
 
 
 def _feet(robot: RobotSettings, model: mujoco.MjModel, table: RobotTable) -> list[str]:
@@ -384,7 +389,7 @@ def _largest_torque(model: mujoco.MjModel, actuator: int, *, of_file: bool) -> f
 
 
 MIN_DEPTH = 1e-3
-"""Shapes that overlap by less are taken to touch, as parts of a robot may [m]."""
+"""Depth below which overlapping shapes count as touching, which parts of a robot may do [m]."""
 
 
 @dataclass(frozen=True)
@@ -394,7 +399,7 @@ class Overlap:
     first: str
     second: str
     depth: float
-    """How deep [m]."""
+    """Largest depth of the overlap [m]."""
 
     def __str__(self) -> str:
         return f"{self.first} and {self.second} overlap by {1000 * self.depth:.1f} mm"
@@ -430,7 +435,7 @@ def _overlaps(model: mujoco.MjModel, data: mujoco.MjData, prefix: str) -> list[O
 
 
 def overlap_advice(found: Sequence[Overlap]) -> str:
-    """What overlaps, and the line for robot.toml that lets these bodies pass through each other; empty without any."""
+    """A sentence with the overlaps and the line for robot.toml that ignores these contacts; empty without overlaps."""
     if not found:
         return ""
     pairs = ", ".join(f'["{one.first}", "{one.second}"]' for one in found)

@@ -1,4 +1,4 @@
-"""What a robot is (the dataclasses behind `robot.toml`), and how robots are found and read.
+"""Robots as data (the dataclasses behind `robot.toml`), and how robots are found and read.
 
 A robot is a folder with a `robot.toml`. Its bodies come from one of three places: tables in the TOML itself
 (`[[body]]`), two CSV tables (`links`, `joints`), or an MJCF or URDF file. Everything else (drives, sensors,
@@ -57,7 +57,7 @@ class Parameter:
     """A number of the body that may vary: a mass, a length, an offset."""
 
     value: float
-    """Its default."""
+    """The value that it has unless another is given."""
     low: float
     """The smallest sensible value."""
     high: float
@@ -97,7 +97,7 @@ class Body:
     euler: Vector = ZERO_VECTOR
     """Roll, pitch, yaw in the parent's frame [rad]."""
     mass: Number = 0.0
-    """[kg]. Zero only for a body welded to its parent."""
+    """Mass [kg]; zero is allowed only for a body that is fixed to its parent."""
     com: Vector | None = None
     """Centre of mass in the body's frame [m]; needs `inertia`."""
     inertia: tuple[Number, Number, Number, Number, Number, Number] | None = None
@@ -105,7 +105,7 @@ class Body:
     evenly over the body's colliding shapes (or all shapes, if none collides)."""
     joint: Joint | None = None
     bend: Flex | None = None
-    """Springs about the two axes across the way to the parent, instead of a joint."""
+    """Springs about the two axes across the line to the parent, instead of a joint."""
     source: str = ""
     """Source of this body's numbers, if it is not the robot's source."""
     only: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ class Shape:
     colour: str = "white"
     """A name in the robot's colours, or `team`."""
     role: Literal["visual", "collision", "both"] = "visual"
-    """Whether it collides, is visible, or both; `collision` shapes are invisible."""
+    """Whether the shape is visible, collides, or both; `collision` shapes are invisible."""
     mirror: bool = False
     """Also put its mirror image (y negated) on the right-hand body: L... -> R..., l_... -> r_..."""
     roundness: float = 0.35
@@ -201,7 +201,7 @@ class ShapeContact:
     friction: tuple[float, float, float]
     """MuJoCo's sliding, torsional [m] and rolling [m] coefficients."""
     priority: int = 0
-    """Whose numbers count when two shapes touch: those of the higher priority, and a mixture where they are equal."""
+    """MuJoCo's contact priority: of two touching shapes the higher one sets the contact numbers; equal ones mix."""
     solref: tuple[float, float] = (0.02, 1.0)
     """MuJoCo's contact time constant [s] and damping ratio."""
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
@@ -210,7 +210,7 @@ class ShapeContact:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFiles:
-    """Files of the bodies, when they are not in `robot.toml` itself."""
+    """Files with bodies, actuation, cameras and looks that are not in `robot.toml` itself."""
 
     mjcf: Path | None = None
     urdf: Path | None = None
@@ -239,7 +239,7 @@ Colour = tuple[float, float, float] | tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shell:
+class _Shell:
     """The looks of a robot, in a file of their own."""
 
     colours: Mapping[str, Colour] = field(default_factory=dict)
@@ -275,14 +275,14 @@ class RobotSettings:
     poses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Joint angles by name [rad]; joints left out are at zero. `ready` is where a robot starts."""
     eyes: str = ""
-    """The camera through which one looks as this robot."""
+    """Name of the camera for the robot's own view."""
     feet: tuple[str, ...] = ()
     """Bodies on which it stands; the joints between the root and them are its legs (see `tables.leg_joints`)."""
     foot: FootContact = FootContact()
     contact: ShapeContact | None = None
-    """Contact numbers as MuJoCo has them; without them, only the soles' friction matters much."""
+    """MuJoCo's contact numbers of all shapes; without them, the engine's defaults and the soles' friction hold."""
     physics: str = "standard"
-    """The physics profile that suits this robot (see `body.physics`)."""
+    """The physics profile that suits this robot (see `model.physics`)."""
     ignore_contacts: tuple[tuple[str, str], ...] = ()
     """Pairs of bodies that may overlap without touching."""
 
@@ -339,13 +339,13 @@ def read_robot(path: Path) -> RobotSettings:
 
 @lru_cache(maxsize=64)
 def _read_robot(path: Path, files: tuple[tuple[str, int, int], ...]) -> RobotSettings:  # noqa: ARG001 (changed files)
-    """The robot as its files are now; they are a key of the cache, so that an edited robot is read again."""
+    """The robot; `files` (names, times and sizes) is the key of the cache, so that an edited robot is read again."""
     robot = read(path, RobotSettings)
     if robot.model.links and robot.model.joints:
         body = (*_bodies_from_csv(robot.model.links, robot.model.joints), *robot.body)
         robot = dataclasses.replace(robot, body=body)
     if robot.model.shell:
-        shell = read(robot.model.shell, Shell)
+        shell = read(robot.model.shell, _Shell)
         robot = dataclasses.replace(
             robot, shape=(*shell.shape, *robot.shape), colours={**shell.colours, **robot.colours}
         )

@@ -37,7 +37,7 @@ from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.model.model_file import MESH_PREFIX
 from nutmeg.model.ode import prepare_ode
 from nutmeg.model.parameters import AdjustedRobot, Adjustment
-from nutmeg.model.physics import PROFILES, Physics, physics_profile
+from nutmeg.model.physics import PROFILES, Physics, physics_profile, profile_for_servos
 from nutmeg.model.posing import standing
 from nutmeg.model.robot import Colour, RobotSettings, load_robot
 from nutmeg.model.tables import RobotTable, robot_table
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Users' own objects in a scene: ramps, walls, referees' hands, anything that MJCF can describe.
+# Users' objects in a scene: ramps, walls, referees' hands, anything that MJCF can describe.
 #
 # The file is a complete MJCF model; all that lies in its `worldbody` is moved to `pos`, turned by `heading`, and its
 # names get the prefix `<name>/`. A body with a free joint stays free. Its options (step, gravity) are left out: those
@@ -61,16 +61,16 @@ class ObjectSettings:
     name: str
     """Prefix of all its names; each object of a scene has its own."""
     file: Path
-    """MJCF file."""
+    """The MJCF file that describes it."""
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Position of the file's origin [m]."""
     heading: float = 0.0
-    """Turn about the vertical, rad, counter-clockwise from above."""
+    """Rotation about the vertical, counter-clockwise from above [rad]."""
     mass: float | None = None
-    """Total mass, kg, to which all its bodies are scaled; None leaves them as in the file."""
+    """Total mass to which all its bodies are scaled [kg]; None leaves them as in the file."""
 
     def __post_init__(self) -> None:
-        """Refuse names and masses that cannot be."""
+        """Refuses empty names, names with a slash, and masses that are not positive."""
         if not self.name or "/" in self.name:
             raise ValueError(f"the object's name is {self.name!r}, but must be a word without '/'.")
         if self.mass is not None and self.mass <= 0:
@@ -99,7 +99,7 @@ def add_object(spec: mujoco.MjSpec, settings: ObjectSettings) -> None:
 
 
 def _read_object(path: Path) -> tuple[mujoco.MjSpec, float]:
-    """The model in a file, known to compile, and its mass, kg."""
+    """The model in a file, after a check that it compiles, and its mass [kg]."""
     if not path.is_file():
         raise FileError(path, "there is no such file. An object needs an MJCF file (.xml).")
     try:
@@ -272,7 +272,10 @@ def _named(placements: tuple[Placement, ...]) -> list[Placement]:
 def _physics(settings: SceneSettings, robots: list[RobotSettings]) -> Physics:
     physics = settings.physics
     if not isinstance(physics, Physics):
-        wanted = {r.physics for r in robots}
+        wanted = {
+            r.physics if placement.actuation == "ideal" else profile_for_servos(r.physics)
+            for r, placement in zip(robots, settings.robots, strict=True)
+        }
         physics = physics_profile(physics or (wanted.pop() if len(wanted) == 1 else "standard"))
     if settings.timestep:
         physics = dataclasses.replace(physics, timestep=settings.timestep)
@@ -366,7 +369,7 @@ def _add_robot(
 
 
 def _fix_root(child: mujoco.MjSpec) -> None:
-    """Takes a robot's freedom: its root is where its free joint would have begun."""
+    """Removes a robot's free joint; its root is fixed where the free joint would have started."""
     root = child.joint(ROOT_JOINT)
     if root is not None:
         body = root.parent
@@ -399,7 +402,7 @@ def _delay_motors(child: mujoco.MjSpec, delay: float, timestep: float) -> None:
 
 
 def _add_parking(spec: mujoco.MjSpec, placement: Placement, place: tuple[float, float, float]) -> None:
-    """A weld that holds the robot beside the pitch; off while it plays."""
+    """Adds a weld that holds the robot beside the pitch; it is switched off while the robot plays."""
     root = spec.joint(f"{placement.name}/{ROOT_JOINT}")
     if root is None:
         return
@@ -472,7 +475,7 @@ def check_inertia_kept(built: mujoco.MjModel, written: mujoco.MjModel) -> None:
     """
     pairs = ((built.body_mass, written.body_mass, "kg"), (built.body_inertia, written.body_inertia, "kg m²"))
     for ours, theirs, unit in pairs:
-        # Text has six to nine digits, of inertias of a body less where they nearly cancel.
+        # Text has six to nine digits; where terms of a body's inertia nearly cancel, fewer of them are exact.
         wrong = np.argwhere(~np.isclose(ours, theirs, rtol=1e-3, atol=1e-9))
         if len(wrong):
             body = int(wrong[0][0])

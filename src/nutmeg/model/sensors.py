@@ -124,13 +124,13 @@ class CameraSettings:
     p2: float = 0.0
     """lens: tangential distortion along the picture's width."""
     centre_x: float = 0.0
-    """lens: how far right of the picture's middle the optical axis is, in widths of the picture."""
+    """lens: distance of the optical axis to the right of the picture's middle, in widths of the picture."""
     centre_y: float = 0.0
-    """lens: how far below the picture's middle it is, in widths of the picture."""
+    """lens: distance of the optical axis below the picture's middle, in widths of the picture."""
     fringe_red: float = 0.0
-    """fringe: by which share the red image is larger than the green one."""
+    """fringe: share by which the red image is larger than the green one."""
     fringe_blue: float = 0.0
-    """fringe: by which share the blue image is larger than the green one."""
+    """fringe: share by which the blue image is larger than the green one."""
     cos4: Annotated[float, Bounds(0, 1)] = 0.0
     """vignette: share of the natural fall-off cos⁴ of the angle to the optical axis, 0 to 1."""
     v2: float = 0.0
@@ -140,15 +140,15 @@ class CameraSettings:
     readout: Annotated[float, at_least(0, "s")] = 0.0
     """shutter: time from reading the first row to reading the last [s]; 0 for a global shutter."""
     exposure: Annotated[float, at_least(0, "s")] = 0.01
-    """blur, exposure: how long a row collects light [s]."""
+    """blur, exposure: time for which a row collects light [s]."""
     white_exposure: Annotated[float, above(0, "s")] = 0.01
-    """exposure: how long it takes until white fills the pixels of the sensor [s]."""
+    """exposure: time after which white saturates the pixels [s]."""
     gain: Annotated[float, above(0)] = 1.0
     """exposure: amplification of the signal, noise included."""
     auto_target: Annotated[float, Bounds(0, 1, without_high=True)] = 0.0
-    """auto: the mean signal that the camera's own exposure aims at, 0 to 1; 0 leaves exposure and gain as they are."""
+    """auto: the mean signal at which automatic exposure aims, 0 to 1; 0 leaves exposure and gain as they are."""
     auto_rate: Annotated[float, above(0, up_to=1)] = 0.3
-    """auto: which share of the error, in stops, it takes back from one picture to the next, above 0 and up to 1."""
+    """auto: share of the error, in stops, that is corrected from one picture to the next, above 0 and up to 1."""
     auto_shortest: Annotated[float, above(0, "s")] = 0.0001
     """auto: the shortest exposure [s]."""
     auto_longest: float = 0.033
@@ -160,13 +160,13 @@ class CameraSettings:
     read_noise: Annotated[float, at_least(0)] = 0.0
     """noise: standard deviation that reading adds [electrons]."""
     bits: Annotated[int, Bounds(1, 16)] = 10
-    """noise: of the converter."""
+    """noise: number of bits of the analogue-to-digital converter."""
     filter: FilterPattern = "none"
     """filter: colours of the first 2 x 2 pixels under a Bayer filter; none if a pixel sees all three colours."""
     light_red: Annotated[float, above(0)] = 1.0
-    """balance: what the sensor sees of white in red, with green at 1 (colour of the light and of the filters)."""
+    """balance: the sensor's red signal for white, relative to green (colour of the light and of the filters)."""
     light_blue: Annotated[float, above(0)] = 1.0
-    """balance: the same in blue."""
+    """balance: the sensor's blue signal for white, relative to green."""
     balance_red: Annotated[float, at_least(0)] = 1.0
     """balance: gain of red in the camera's own correction."""
     balance_blue: Annotated[float, at_least(0)] = 1.0

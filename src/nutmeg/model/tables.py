@@ -46,8 +46,8 @@ class RobotTable:
     rates: Indices
     """Addresses of the joints in qvel, (joints,)."""
     motors: tuple[str, ...]
-    """The names of the motors, in the order of commands; an actuator of a user's file that drives no hinge or slide is
-    none, and keeps its command of the start."""
+    """Names of the motors, in the order of commands. An actuator of a user's file that drives no hinge or slide is not
+    among them and keeps its command of the start."""
     motor_joints: Indices
     """Index of each motor's joint in `joints`, (motors,)."""
     commands: Indices
@@ -136,6 +136,12 @@ def leg_joints(model: mujoco.MjModel, table: RobotTable) -> frozenset[str]:
     return frozenset(found & set(table.joints))
 
 
+def camera_names(model: mujoco.MjModel) -> list[str]:
+    """The cameras of a model, as `<robot>/<camera>`."""
+    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
+    return [name for name in names if name]
+
+
 def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[str, ...]) -> Indices:
     """Addresses of the joints of the actuation, and the joint whose angle each has at rest."""
     rows = []
@@ -148,7 +154,7 @@ def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[s
 
 
 _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
-"""Joints that are a column of the arrays; slides come only from users' model files."""
+"""Joint types with one coordinate, which is a column of the arrays; slides come only from users' model files."""
 
 
 def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], prefix: str) -> int | None:

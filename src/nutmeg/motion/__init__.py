@@ -1,1 +1,1 @@
-"""How a robot moves: controllers over N worlds that turn time and observations into motor commands."""
+"""Motions: controllers for N worlds that turn time and observations into motor commands."""

@@ -1,15 +1,15 @@
-"""The robots that motions move: in N simulated worlds, or one robot that reports what it senses.
+"""The robots that motions move: in N simulated worlds, or one robot of which only its sensor reports are known.
 
 Walks, get-ups and the other motions move robots through the protocol `Bodies`. `Worlds` has it for N simulated robots;
 `OnboardRobot` has it for one robot of which only the sensors are known, such as a client's in a match:
 
     body = OnboardRobot("nao-spark", "type0", delay=1)
     walker = Walker(body, body.name, [walk])
-    body.feel(angles, gyro, acceleration)   # (joints,) rad, (3,) rad/s, (3,) m/s^2, once a cycle
+    body.observe(angles, gyro, acceleration)   # (joints,) rad, (3,) rad/s, (3,) m/s^2, once a cycle
     walker.sample(time)
     body.command                            # (1, motors) rad/s, to be sent
 
-`ReportedRobot` is the same for position drives: what it reports is written into its arrays.
+`ReportedRobot` is the same for position drives: its reports are written into its arrays.
 
 A command may act some cycles later (`delay`). Joint angles are therefore carried forward by the speeds that are on
 their way, as velocity drives follow them closely: motions see the joints as they will be when their command begins to
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 ROBOT_NAME = "self"
-"""What a `ReportedRobot` is called in its scene."""
+"""Name of a `ReportedRobot` in its scene."""
 
 
 class MovedRobot(Protocol):
@@ -58,11 +58,11 @@ class MovedRobot(Protocol):
 
 
 class Bodies(Protocol):
-    """The robots that motions move: in N simulated worlds, or one robot that reports what it senses."""
+    """The interface of robots that motions move: in N simulated worlds, or one robot that reports its sensors."""
 
     @property
     def count(self) -> int:
-        """How many worlds there are, N."""
+        """Number of worlds N."""
         ...
 
     @property
@@ -86,16 +86,16 @@ class SensingRobot(Protocol):
 
     gyro: Floats
     """Angular velocity in the torso's frame, (N, 3) [rad/s]."""
-    felt: Floats
-    """What the accelerometer measures, (N, 3) [m/s^2]."""
+    acceleration: Floats
+    """Proper acceleration that the accelerometer measures, (N, 3) [m/s^2]."""
     up: Floats
     """Upward direction in the torso's frame at rest, (N, 3)."""
 
 
 class ReportedRobot:
-    """One robot of which only what it reports is known, such as one on the network; it is its own `Bodies`.
+    """One robot of which only its reports are known, such as one on the network; it is its own `Bodies`.
 
-    Whoever hears of it writes into `qpos`, `gyro` and `felt`.
+    The code that receives its reports writes them into `qpos`, `gyro` and `acceleration`.
     """
 
     count = 1
@@ -106,7 +106,7 @@ class ReportedRobot:
         self.qpos: Floats = self.scene.start[None].copy()
         """(1, nq): the joints as the robot reports them."""
         self.gyro: Floats = np.zeros((1, 3))
-        self.felt: Floats = np.array([[0.0, 0.0, GRAVITY]])
+        self.acceleration: Floats = np.array([[0.0, 0.0, GRAVITY]])
         self.up: Floats = np.array([[0.0, 0.0, 1.0]])
         self._command: Floats = np.zeros((1, len(self.table.motors)))
 
@@ -118,7 +118,7 @@ class ReportedRobot:
 
     @property
     def command(self) -> Floats:
-        """What its motors are to do, (1, motors) [rad, or rad/s for velocity drives]."""
+        """Commands of its motors, (1, motors) [rad, or rad/s for velocity drives]."""
         return self._command
 
     @command.setter
@@ -127,13 +127,13 @@ class ReportedRobot:
 
 
 class OnboardRobot(ReportedRobot):
-    """One robot with velocity drives that reports what it senses.
+    """One robot with velocity drives of which only its reports are known.
 
     Args:
         robot: a robot that comes with Nutmeg.
         kind: its type.
-        delay: after how many cycles a command begins to act; 0 is at once.
-        period: of a cycle [s].
+        delay: number of cycles after which a command begins to act; 0 is at once.
+        period: control cycle [s].
     """
 
     def __init__(self, robot: str, kind: str = "", *, delay: int = 0, period: float = 0.02) -> None:
@@ -146,13 +146,13 @@ class OnboardRobot(ReportedRobot):
         self._addresses = self.table.angles[self.table.motor_joints]
         self._limits = self.table.limits[self.table.motor_joints]
         self.top_speeds: Floats = self.scene.model.actuator_ctrlrange[self.table.commands, 1].copy()
-        """How fast the drives can turn, (motors,) [rad/s]."""
+        """Top speeds of the drives, (motors,) [rad/s]."""
         self._period = period
         self._commands = np.zeros((delay + 1, len(self.table.motors)))
 
     @property
     def motors(self) -> tuple[str, ...]:
-        """The joints in the order of `feel` and `command`."""
+        """The joints in the order of `observe` and `command`."""
         return self.table.motors
 
     @property
@@ -169,20 +169,20 @@ class OnboardRobot(ReportedRobot):
     def command(self, values: ArrayLike) -> None:
         np.minimum(np.maximum(values, -self.top_speeds), self.top_speeds, out=self._commands[:1])
 
-    def feel(self, angles: Floats, gyro: Floats, felt: Floats) -> None:
-        """Takes in what is sensed in a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left.
+    def observe(self, angles: Floats, gyro: Floats, acceleration: Floats) -> None:
+        """Takes the observation of a cycle: (motors,) rad, (3,) rad/s and (3,) m/s^2, x ahead and y to the left.
 
         Angles in `qpos` are those that joints will have when a command begins to act.
         """
         ahead = angles + self._period * self._commands[:-1].sum(axis=0)
         self.qpos[0, self._addresses] = np.minimum(np.maximum(ahead, self._limits[:, 0]), self._limits[:, 1])
-        self.gyro[0], self.felt[0] = gyro, felt
+        self.gyro[0], self.acceleration[0] = gyro, acceleration
         self._commands[1:] = self._commands[:-1]
 
     def at_rest(self) -> None:
         """Takes the acceleration measured now for the upward direction."""
-        strength = float(np.sqrt((self.felt * self.felt).sum()))
-        self.up[:] = self.felt / strength if strength > 0 else (0.0, 0.0, 1.0)
+        strength = float(np.sqrt((self.acceleration * self.acceleration).sum()))
+        self.up[:] = self.acceleration / strength if strength > 0 else (0.0, 0.0, 1.0)
 
 
 @lru_cache(maxsize=8)
@@ -199,9 +199,9 @@ class JointTargets:
     cycle.
 
     Args:
-        worlds: where it is: `Worlds`, or an `OnboardRobot`.
-        robot: its name.
-        period: of a control cycle [s].
+        worlds: `Worlds`, or an `OnboardRobot`.
+        robot: the robot's name.
+        period: control cycle [s].
     """
 
     def __init__(self, worlds: Bodies, robot: str, *, period: float = 0.02) -> None:
@@ -229,14 +229,14 @@ class JointTargets:
 
 @dataclass(frozen=True)
 class Mirror:
-    """How the mirror image of a posture is commanded: motor `i` as motor `partner[i]` times `sign[i]`."""
+    """The mirror image of a posture: motor `i` gets the angle of motor `partner[i]` times `sign[i]`."""
 
     partner: Indices
     sign: Floats
 
     @classmethod
     def of(cls, scene: Scene, table: RobotTable) -> Mirror:
-        """That of a robot, from its joints' names and axes."""
+        """The mirror of a robot, from its joints' names and axes."""
         axes = {name: np.array(scene.model.joint(f"{table.name}/{name}").axis) for name in table.joints}
         partner, sign = np.arange(len(table.motors)), np.ones(len(table.motors))
         for motor, joint in enumerate(table.motor_joints):

@@ -1,14 +1,14 @@
-"""Corrections: networks that adapt a keyframe motion to what the robot senses, cycle by cycle.
+"""Corrections: networks that adapt a keyframe motion to the robot's sensors, cycle by cycle.
 
     motion = shipped_get_up("nao-spark", "back", "type0")       # a file with a table [correction]
     corrector = Corrector(worlds, "nao", motion.correction, symmetric=True)
     corrector.begin(ids, FROM_BACK)
     targets[ids] += corrector.correct(ids, progress, gyro, up)  # once a cycle
 
-A keyframe motion alone is played blindly: a robot that lies a little differently, or a ball that lies 3 cm beside its
-place, makes it fail. The network sees joint angles and speeds, gyro, upward direction, where the ball lay at the
-beginning and how much of the motion is over; its smoothed output is added to the target of every joint but those of
-neck and toes. `nutmeg train get-up` and `nutmeg train kick` make such networks.
+A keyframe motion alone is open loop: a robot that lies a little differently, or a ball that lies 3 cm beside its place,
+makes it fail. The network observes joint angles and speeds, gyro, upward direction, the place of the ball at the
+beginning and the progress of the motion; its smoothed output is added to the target of every joint but those of neck
+and toes. `nutmeg train get-up` and `nutmeg train kick` train such networks.
 
 Motions that are the same on both sides of a mirror (get-ups) have a network that is, too: g(x) = (f(x) + M f(M x)) / 2.
 A kick with the right foot is the mirror image of one with the left.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.policy import Network
 
 FROM_FRONT, FROM_BACK, KICK = 1.0, -1.0, 0.0
-"""What the network is told of the motion that it corrects: one network may serve both get-ups."""
+"""Input of the network that names the motion: one network may serve both get-ups."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +53,9 @@ class Correction:
     """The table `[correction]` of a motion file."""
 
     weights: Mapping[str, str]
-    """The file with the network for each type of the robot, beside the motion's; the first is the plain robot's."""
+    """File of the network for each type of the robot, in the folder of the motion; the first is the plain robot's."""
     reach: Annotated[float, above(0.0, "rad")] = 0.25
-    """How far an output of 1 moves the target of a joint [rad]."""
+    """Change of a joint's target for an output of 1 [rad]."""
     gain: Annotated[float, Bounds(0.01, 1.0)] = 0.4
     """Share of a new output in the smoothed one."""
     folder: str = field(default="", compare=False)
@@ -72,7 +72,7 @@ class Correction:
 
     @property
     def gait(self) -> Gait:
-        """How outputs become motions: as those of a walk whose legs no clock draws up."""
+        """The gait settings that turn outputs into joint targets: those of a walk without a stepping clock."""
         return Gait(reach=self.reach, gain=self.gain, lift=0.0)
 
 
@@ -82,9 +82,9 @@ class Corrector:
     Args:
         worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
-        correction: of the motion.
-        symmetric: whether the motion is the same on both sides of a mirror.
-        period: of a control cycle [s].
+        correction: the correction of the motion.
+        symmetric: whether the motion is its own mirror image.
+        period: control cycle [s].
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Corrector:
     ) -> None:
         table = worlds.robot(robot).table
         self._network = correction.network(table.kind)
-        self._table = policy_table(worlds.scene, table, correction.gait, period, told=len(MOTION_SIGNS))
+        self._table = policy_table(worlds.scene, table, correction.gait, period, task_size=len(MOTION_SIGNS))
         if self._table[0].position:
             raise UsageError(f"{table.settings.name} is commanded angles; corrections command velocity drives so far.")
         self._image = mirror_image(worlds.scene, table, MOTION_SIGNS)
@@ -107,24 +107,24 @@ class Corrector:
         """Begins the corrections of worlds `ids` (n,).
 
         Args:
-            ids: which worlds.
+            ids: indices of the worlds.
             kind: `FROM_FRONT`, `FROM_BACK` or `KICK`, for all or (n,).
-            ball: where the ball lies, from its best place, (2,) [m]; as it is, also for a mirrored motion.
-            mirrored: whether the motion is the mirror image of its file's.
+            ball: place of the ball relative to its best place, (2,) [m]; not mirrored, also for a mirrored motion.
+            mirrored: whether the motion is the mirror image of that in its file.
         """
         states, motors = self.states, len(self._moved)
         angles = self._qpos[np.ix_(ids, self._addresses)]
         for name in ("angles", "before"):
             states[name][ids[:, None], np.arange(motors)] = angles
-        states["action"][ids], states["told"][ids, KIND] = 0.0, kind
-        states["told"][ids, BALL : BALL + 2] = 0.0 if ball is None else np.divide(ball, BALL_SCALE)
+        states["action"][ids], states["task"][ids, KIND] = 0.0, kind
+        states["task"][ids, BALL : BALL + 2] = 0.0 if ball is None else np.divide(ball, BALL_SCALE)
         self._mirrored[ids] = mirrored
 
     def correct(self, ids: Indices, progress: Floats, gyro: Floats, up: Floats) -> Floats:
-        """What is added to the targets of worlds `ids` in this cycle, (n, motors) [rad].
+        """The corrections of the targets of worlds `ids` in this cycle, (n, motors) [rad].
 
         Args:
-            ids: which worlds, (n,).
+            ids: indices of the worlds, (n,).
             progress: the share of the motion that is over, (n,).
             gyro: angular velocities, (N, 3) [rad/s].
             up: upward directions, (N, 3).

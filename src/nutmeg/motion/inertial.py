@@ -56,8 +56,8 @@ class Imu(Protocol):
 
     gyro: Floats
     """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
-    felt: Floats
-    """What the accelerometer measures, (N, 3) [m/s²], live."""
+    acceleration: Floats
+    """Proper acceleration that the accelerometer measures, (N, 3) [m/s²], live."""
 
     def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew in some worlds; returns the upward direction that robots at rest measure there, (n, 3)."""
@@ -105,20 +105,20 @@ def tilt_at_rest(up: Floats) -> Floats:
     return np.stack([np.arctan2(up[:, 1], up[:, 2]), np.arcsin(np.clip(-up[:, 0], -1.0, 1.0))], axis=1)
 
 
-class SimulatedImu:
+class _SimulatedImu:
     """The sensors of a robot in simulated worlds; the accelerometer measures the mean over a cycle."""
 
     def __init__(self, robot: RobotWorlds, count: int, period: float, rng: np.random.Generator | None) -> None:
         self._robot, self._rng = robot, rng
         self._sensor = imu_of_robot(robot.table, period)
         self.gyro: Floats = np.zeros((count, 3))
-        self.felt: Floats = np.zeros((count, 3))
+        self.acceleration: Floats = np.zeros((count, 3))
         self._last: Floats = np.zeros((count, 3))
 
     def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew from the true poses; returns what is up there, (n, 3)."""
         up = up_in(self._robot.pose[rows])
-        self.gyro[rows], self.felt[rows] = 0.0, STANDARD_GRAVITY * up
+        self.gyro[rows], self.acceleration[rows] = 0.0, STANDARD_GRAVITY * up
         self._last[rows] = self._robot.velocity[rows, :3]
         return up
 
@@ -129,16 +129,16 @@ class SimulatedImu:
         robot, rng = self._robot, self._rng
         noise = np.zeros((0, 6)) if rng is None else rng.standard_normal((len(self.gyro), 6))
         motion, pose = robot.velocity.copy(), robot.pose.copy()
-        measure_imus(motion, pose, noise, self._sensor, self._last, self.gyro, self.felt)
+        measure_imus(motion, pose, noise, self._sensor, self._last, self.gyro, self.acceleration)
 
 
-class ReportedImu:
+class _ReportedImu:
     """The sensors of a robot that reports its own readings."""
 
     def __init__(self, robot: SensingRobot) -> None:
         self._robot = robot
         self.gyro: Floats = robot.gyro
-        self.felt: Floats = robot.felt
+        self.acceleration: Floats = robot.acceleration
 
     def reset(self, rows: Indices | slice) -> Floats:
         """The upward direction, (n, 3)."""
@@ -148,28 +148,28 @@ class ReportedImu:
         """Does nothing: the robot writes its readings itself."""
 
 
-def imu_of(worlds: Bodies, robot: str, period: float, rng: np.random.Generator | None) -> Imu:
+def _imu_of(worlds: Bodies, robot: str, period: float, rng: np.random.Generator | None) -> Imu:
     """The gyro and accelerometer of a robot, simulated or reported."""
     view = worlds.robot(robot)
     if isinstance(view, SensingRobot):
-        return ReportedImu(view)
-    return SimulatedImu(cast("RobotWorlds", view), worlds.count, period, rng)
+        return _ReportedImu(view)
+    return _SimulatedImu(cast("RobotWorlds", view), worlds.count, period, rng)
 
 
 class _ImuEstimator:
-    """The gyro of one robot in N worlds, and what is estimated from it and the accelerometer.
+    """The gyro of one robot in N worlds, and the estimates from it and the accelerometer.
 
     Args:
-        worlds: where it is: `Worlds`, or an `OnboardRobot`.
-        robot: its name.
-        period: of a control cycle [s].
-        rng: source of the sensors' noise, where they are simulated; None for none.
+        worlds: `Worlds`, or an `OnboardRobot`.
+        robot: the robot's name.
+        period: control cycle [s].
+        rng: random generator of the simulated sensors' noise; None for no noise.
     """
 
     def __init__(
         self, worlds: Bodies, robot: str, *, period: float = 0.02, rng: np.random.Generator | None = None
     ) -> None:
-        self.period, self._imu = period, imu_of(worlds, robot, period, rng)
+        self.period, self._imu = period, _imu_of(worlds, robot, period, rng)
         self.gyro: Floats = self._imu.gyro
         """Angular velocity in the torso's frame, (N, 3) [rad/s], live."""
         self.tilt: Floats = np.zeros((worlds.count, 2))
@@ -193,7 +193,7 @@ class TiltEstimator(_ImuEstimator):
         from nutmeg.motion.inertial_kernels import estimate_tilts  # here: loading the compiler takes long
 
         self._imu.measure()
-        estimate_tilts(self._imu.gyro, self._imu.felt, self.period, self.tilt)
+        estimate_tilts(self._imu.gyro, self._imu.acceleration, self.period, self.tilt)
 
 
 class UpEstimator(_ImuEstimator):
@@ -204,7 +204,7 @@ class UpEstimator(_ImuEstimator):
         from nutmeg.motion.inertial_kernels import estimate_ups  # here: loading the compiler takes long
 
         self._imu.measure()
-        estimate_ups(self._imu.gyro, self._imu.felt, self.period, self.up)
+        estimate_ups(self._imu.gyro, self._imu.acceleration, self.period, self.up)
 
 
 class Lying(IntEnum):
@@ -219,7 +219,7 @@ class Lying(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FallSettings:
-    """When a robot counts as fallen, as upright again, and as lying still.
+    """Thresholds at which a robot counts as fallen, as upright again, and as lying still.
 
     The angles were chosen by trial on `nao-spark` and `nao-v6`: their walks lean less than 25 degrees, and no robot
     that leaned 45 degrees came back by itself.
@@ -232,7 +232,7 @@ class FallSettings:
     still_rate: float = 0.6
     """A torso that turns slower than this is still [rad/s]."""
     still_time: float = 0.1
-    """How long it must turn slower [s]."""
+    """Time for which it must turn slower than that [s]."""
 
     def __post_init__(self) -> None:
         if not 0 < self.upright_lean < self.fallen_lean < np.pi / 2:
@@ -258,7 +258,7 @@ class FallState:
     lying: int
     """The side that is below, a `Lying`."""
     still_time: float
-    """For how long its torso has not turned [s]."""
+    """Time since its torso last turned [s]."""
 
 
 class FallDetector:
@@ -275,11 +275,11 @@ class FallDetector:
         self.states = np.zeros(len(senses.up), record_of(FallState))
         """Records of `FallState`, (N,)."""
         self.fallen: Bools = self.states["fallen"]
-        """Which robots have fallen and are not upright again, (N,), live."""
+        """Whether each robot has fallen and is not upright again, (N,), live."""
         self.lying: Indices = self.states["lying"]
         """The side that is below, a `Lying`; UPRIGHT for robots that have not fallen, (N,), live."""
         self.still: Bools = self.states["still"]
-        """Which torsos have not turned for a while, (N,), live."""
+        """Whether each torso has not turned for a while, (N,), live."""
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:

@@ -1,8 +1,7 @@
-"""Gyro and accelerometer, compiled: what they measure, and what tilt, upward direction and falls follow from them.
+"""Compiled models of gyro and accelerometer, and estimates of tilt, upward direction and falls from them.
 
-Functions for one robot work on rows, those with an s in their name go robot by robot over N of them; one robot's cycle
-takes a few microseconds. What a walk needs of one robot (`measure_imu`, `estimate_tilt`, `estimate_up`) runs
-on a GPU, too.
+Functions for one robot work on rows; their plurals loop over N robots. One robot's cycle takes a few microseconds. The
+functions that a walk needs (`measure_imu`, `estimate_tilt`, `estimate_up`) run on a GPU, too.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ NO_NOISE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @kernel
 def _quantised(value: float, noise: float, step: float) -> float:
-    """A sensor's reading: with noise, in steps (0 for none)."""
+    """The reading of a sensor with noise and a resolution `step` (0 for none)."""
     value += noise
     # To the nearest step, halves to the even one; zero keeps its sign.
     return math.copysign(float(round(value / step)), value) * step if step > 0.0 else value
@@ -98,7 +97,7 @@ def estimate_tilt(gyro: Floats, acceleration: Floats, period: float, tilt: Float
         tilt: roll and pitch, (2,) [rad]; changed.
     """
     share, f = period / TILT_TIME_CONSTANT, acceleration
-    # For small angles: what turns about the vertical axis passes from roll to pitch and back.
+    # For small angles: a rotation about the vertical axis turns roll into pitch and back.
     roll = tilt[0] + period * (gyro[0] + tilt[1] * gyro[2])
     pitch = tilt[1] + period * (gyro[1] - tilt[0] * gyro[2])
     strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])

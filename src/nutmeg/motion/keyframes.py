@@ -2,7 +2,7 @@
 
     format = 1
     robot = "nao-spark"
-    name = "kick"                                   # what it is called; a get-up has, instead:
+    name = "kick"                                   # its name; a get-up has, instead:
     lying = "front"                                 # the side below: "front", "back" or "side" (the left)
     ball = [0.2, 0.05]                              # a kick: where the ball lies, ahead and to the left [m]
 
@@ -62,21 +62,21 @@ MAX_FRAME_SECONDS = 5.0
 """The longest time from one frame to the next [s]."""
 Side = Literal["front", "back", "side"]
 LYING_SIDES: tuple[Side, ...] = ("front", "back", "side")
-"""What a get-up may begin from; `side` is rolled over onto the front or the back, and gets up from there."""
+"""Sides from which a get-up may begin; from `side` a robot rolls onto its front or back, and gets up from there."""
 LIMIT_SLACK = 0.1
-"""How far an angle may be beyond its joint's limit, for rounded numbers [degrees]."""
+"""Angle by which a keyframe may exceed its joint's limit, because numbers are rounded [degrees]."""
 SETTLE_SECONDS = 0.2
-"""How long a robot comes to rest after the last pose of a get-up before it is judged [s]."""
+"""Time for which a robot settles after the last pose of a get-up before it counts as up or not [s]."""
 FADE_SECONDS = 0.3
-"""How long the last correction of a get-up takes to fade [s]."""
+"""Time in which the last correction of a get-up fades [s]."""
 
 
 LEG_LENGTH = 0.26
-"""From the hip to the sole [m]."""
+"""Distance from the hip to the sole [m]."""
 KICKING_JOINTS, STANDING_JOINTS = ("llj2", "llj6"), ("rlj2", "rlj6")
-"""Hip and ankle that move the legs aside, of a kick with the left foot."""
+"""Hip and ankle roll joints of the kicking and of the standing leg, for a kick with the left foot."""
 STANCE_SPREAD, STANCE_SHIFT = 0.75, -0.3
-"""Shares of the difference between stances."""
+"""Factors of `spread_stance` for the kicking leg and for the standing leg (best of nine combinations)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,28 +106,28 @@ class KeyframeMotion:
     robot: str
     """The robot that it is for."""
     name: str = ""
-    """What it is called; a get-up needs no name."""
+    """Name of the motion; a get-up needs none."""
     lying: Literal["no", "front", "back", "side"] = "no"
     """A get-up: the side of the robot that is below at the beginning; other motions begin from standing."""
     about: str = ""
-    """Where it comes from, in a sentence."""
+    """Origin of the motion, in a sentence."""
     ball: tuple[float, float] = (0.0, 0.0)
-    """A kick: where the ball lies best, ahead of the torso and to the left of it [m]."""
+    """A kick: best place of the ball, ahead of the torso and to the left of it [m]."""
     tolerance: float = 0.0
-    """A kick: how far from there it may lie along each axis [m]."""
+    """A kick: largest distance of the ball from there along each axis [m]."""
     distance: float = 0.0
-    """A kick: how far the ball goes, measured [m]."""
+    """A kick: measured distance that the ball rolls [m]."""
     stance: float = 0.0
-    """A kick: how far apart the feet stood when it was learned [m]."""
+    """A kick: distance between the feet when it was learned [m]."""
     strike: int = 1
-    """A kick: the frame, from 1, on the way to which the ball is hit."""
+    """A kick: number of the frame, from 1, before which the ball is hit."""
     ahead: Mapping[str, float] = field(default_factory=dict)
-    """A kick: what is added to joints for each metre that the ball lies farther ahead, from the second frame to the
-    strike [degrees/m]."""
+    """A kick: changes of joints for each metre that the ball lies farther ahead, from the second frame to the strike
+    [degrees/m]."""
     left: Mapping[str, float] = field(default_factory=dict)
-    """The same for each metre that it lies farther to the left [degrees/m]."""
+    """A kick: changes of joints for each metre that the ball lies farther to the left [degrees/m]."""
     correction: Correction | None = None
-    """A network that adapts the motion to what the robot senses; None plays it as it is."""
+    """A network that adapts the motion to the robot's sensors; None plays it as it is."""
     frame: tuple[Keyframe, ...]
     """The poses, the first one first."""
 
@@ -146,11 +146,11 @@ class KeyframeMotion:
 
     @property
     def seconds(self) -> float:
-        """How long it takes [s]."""
+        """Duration of the motion [s]."""
         return sum(frame.seconds for frame in self.frame)
 
     def with_numbers(self, numbers: Mapping[str, float]) -> KeyframeMotion:
-        """The same with other numbers, by their names.
+        """The motion with other numbers, by their names.
 
         `frame2.seconds` [s], `frame2.llj3` [degrees], `ball.ahead`, `ball.left` [m], `ahead.llj3` [degrees/m].
         """
@@ -183,7 +183,7 @@ def read_motion(path: Path) -> KeyframeMotion:
 
 
 def _with_folder(motion: KeyframeMotion, path: Path) -> KeyframeMotion:
-    """A motion that knows in which folder the weights of its correction are."""
+    """The motion with the folder of its file, where the weights of its correction are."""
     if motion.correction is None:
         return motion
     return dataclasses.replace(motion, correction=dataclasses.replace(motion.correction, folder=str(path.parent)))
@@ -255,7 +255,7 @@ def shipped_get_up(robot: str, lying: Side, kind: str = "", actuation: str = "id
 
 
 def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dict[Side, tuple[KeyframeMotion]]:
-    """All get-ups of a robot, or of one of its types, that come with Nutmeg, for what drives its joints.
+    """All shipped get-ups of a robot, or of one of its types, for an actuation.
 
     Not every robot has one for every side.
     """
@@ -291,7 +291,7 @@ def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> F
 
 
 def motion_slopes(motion: KeyframeMotion, table: RobotTable) -> Floats:
-    """What a metre of the ball's place, ahead and to the left, adds to the poses, (frames, motors, 2) [rad/m]."""
+    """Changes of the poses for each metre of the ball's place ahead and to the left, (frames, motors, 2) [rad/m]."""
     slopes = np.zeros((len(motion.frame), len(table.motors), 2))
     for axis, named in enumerate((motion.ahead, motion.left)):
         for joint, degrees in named.items():
@@ -324,7 +324,7 @@ def motion_path(
 ) -> Floats:
     """Joint angles from a posture `start` (motors,) on, one row for each cycle, (T, motors) [rad].
 
-    `ball` is how far the ball of a kick lies from its place, ahead and to the left [m]; of a mirrored one to the right.
+    `ball` is the place of the ball relative to its best place, ahead and to the left [m]; to the right if mirrored.
     """
     low, high = table.limits[table.motor_joints].T
     poses = np.clip(motion_poses(motion, table, mirror) + motion_slopes(motion, table) @ np.array(ball), low, high)
@@ -335,11 +335,11 @@ def motion_path(
 
 
 def spread_stance(motion: KeyframeMotion, table: RobotTable, stance: float) -> KeyframeMotion:
-    """A kick for feet that stand `stance` apart [m]: the kicking foot goes where it did, seen from the torso.
+    """A kick adapted to feet that stand `stance` apart [m], with the same path of the kicking foot below the torso.
 
-    The motion is one about the standing foot, which is farther aside in a wider stance: in the air the kicking leg is
-    spread (`STANCE_SPREAD` of the difference), and the standing leg takes less of the weight's shift (`STANCE_SHIFT`);
-    both were the best of nine. Ankles keep the soles level.
+    The robot moves about the standing foot, which is farther aside in a wider stance. Therefore the kicking leg is
+    spread in the air (`STANCE_SPREAD` of the difference), and the standing leg shifts the weight less (`STANCE_SHIFT`);
+    both were the best of nine combinations. Ankles keep the soles level.
     """
     wider = math.degrees((stance - motion.stance) / LEG_LENGTH)
     frames = []
@@ -355,21 +355,21 @@ def spread_stance(motion: KeyframeMotion, table: RobotTable, stance: float) -> K
 
 
 GetUps = Mapping[Side, Sequence[KeyframeMotion]]
-"""The get-up for each side, for all worlds alike or for each."""
+"""The get-ups for each side: one for all worlds, or one for each world."""
 
 
 class GetUp:
     """One robot of every world, getting up after `begin`, each at its own time.
 
-    A robot on its side rolls over first. With a fall detector, a motion that has ended with the robot still lying is
-    followed by the one for how it lies then, as often as it takes; without one a motion is played once.
+    A robot on its side rolls over first. With a fall detector, a robot that still lies after a motion plays the motion
+    for its present side, as often as necessary; without one each motion is played once.
 
     Args:
         worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
         motions: for `front`, `back` and `side`, one motion or N; a side that is missing cannot be begun.
         falls: detects which robots still lie; None plays each motion once.
-        period: of a control cycle [s].
+        period: control cycle [s].
     """
 
     def __init__(
@@ -409,11 +409,11 @@ class GetUp:
                 self._poses[:, Lying.RIGHT] = mirror(self._poses[:, Lying.LEFT])
                 self._ends[:, Lying.RIGHT] = self._ends[:, Lying.LEFT]
         self.active: Bools = np.zeros(count, dtype=bool)
-        """Which robots are getting up, (N,)."""
+        """Whether each robot is getting up, (N,)."""
         self.done: Bools = np.zeros(count, dtype=bool)
-        """Which robots have begun and ended, (N,); until the next `begin`."""
+        """Whether each robot has finished since its last `begin`, (N,)."""
         self.tries: Indices = np.zeros(count, dtype=np.intp)
-        """How many motions were begun since `begin`, (N,)."""
+        """Number of motions played since `begin`, (N,)."""
         self.seconds: Floats = np.zeros(count)
         """Time since `begin`, (N,) [s]."""
         self.targets: Floats = worlds.qpos[:, self._addresses]
@@ -440,7 +440,7 @@ class GetUp:
         return found
 
     def begin(self, ids: ArrayLike, kind: ArrayLike) -> None:
-        """Lets worlds `ids` (n,) get up from how they lie: a `Lying` for all, or (n,)."""
+        """Starts the get-ups of worlds `ids` (n,) from the sides `kind`: a `Lying` for all, or (n,)."""
         rows = np.atleast_1d(np.asarray(ids, dtype=np.intp))
         self.tries[rows], self.seconds[rows] = 0, 0.0
         self.active[rows], self.done[rows] = True, False
@@ -459,7 +459,7 @@ class GetUp:
             corrector.begin(rows[kinds == side], FROM_FRONT if side == Lying.FRONT else FROM_BACK)
 
     def stop(self, ids: ArrayLike) -> None:
-        """Lets worlds leave off, wherever they are."""
+        """Ends the get-ups of these worlds at once."""
         self.active[np.atleast_1d(np.asarray(ids, dtype=np.intp))] = False
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
@@ -486,7 +486,7 @@ class GetUp:
         self.done[rows[over]], self.active[rows[over]] = True, False
 
     def _correct(self, corrector: Corrector, rows: Indices, clock: Floats, ends: Floats) -> None:
-        """Adds what the network answers to the targets of some robots; after the motion it fades, as in training."""
+        """Adds the network's output to the targets of some robots; after the motion it fades, as in training."""
         assert self._falls is not None
         senses, now = self._falls.senses, clock <= ends + 1e-9
         if now.any():
@@ -497,7 +497,7 @@ class GetUp:
         self.targets[rows] = np.clip(self.targets[rows] + fading * self._offsets[rows], *self._limits)
 
     def _at(self, rows: Indices, kind: Indices, clock: Floats, ends: Floats) -> Floats:
-        """Where the joints are to be `clock` (n,) after the beginning, (n, motors)."""
+        """Target angles at times `clock` (n,) after the beginning, (n, motors) [rad]."""
         last = ends.shape[1] - 1
         frame = np.minimum((clock[:, None] >= ends).sum(axis=1), last)
         before = np.maximum(frame - 1, 0)
@@ -548,7 +548,7 @@ class SmoothPath:
 
 
 def with_changes(table: RobotTable, rest: Floats, changes: Mapping[str, float]) -> Floats:
-    """A pose (motors,) that is `rest` but for the named motors."""
+    """The pose `rest` (motors,) with other angles for the named motors."""
     pose = rest.copy()
     pose[table.motor_index(list(changes))] = list(changes.values())
     return pose

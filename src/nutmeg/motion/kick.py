@@ -1,8 +1,8 @@
 """A kick: onto one leg, swing back, strike, and back to standing; open loop, through inverse kinematics.
 
-The kicking foot goes through a few places, given by `KickSettings`; the weight is shifted onto the other foot
-with the cart-table model, corrected for what the swinging leg does to the zero-moment point, exactly as in the
-walk. All numbers are chosen here and tried on the Nao V6 with ideal drives.
+The kicking foot passes through a few places, given by `KickSettings`; the weight is shifted onto the other foot with
+the cart-table model, corrected for the effect of the swinging leg on the zero-moment point, exactly as in the walk. All
+numbers were chosen by hand and tested on the Nao V6 with ideal drives.
 
     kick = Kick(scene.robots[0], KickSettings(foot="left"))
     worlds.put_ball(robot.pose[0, :2] + kick.ball_place(radius=0.05))     # for a robot that faces along x
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class KickSettings(Bounded):
-    """A kick straight ahead. Heights and ways are of the kicking foot, from where it stands in `ready`."""
+    """A kick straight ahead. Heights and distances are those of the kicking foot, relative to its place in `ready`."""
 
     foot: Literal["left", "right"] = "left"
     """The foot that kicks."""
     back: float = 0.06
-    """How far it swings back [m]."""
+    """Distance by which the foot swings back [m]."""
     reach: float = 0.1
-    """How far ahead the strike ends [m]."""
+    """Distance ahead at which the strike ends [m]."""
     lift: Annotated[float, above(0.0, "m")] = 0.045
     """Its height at the back [m]."""
     strike_height: Annotated[float, above(0.0, "m")] = 0.025
@@ -48,17 +48,17 @@ class KickSettings(Bounded):
     torso_height: Annotated[float, above(0.0, "m")] = 0.305
     """Height of the torso's origin above the ground while kicking [m]."""
     torso_pitch: float = 0.0
-    """Leaning forward [rad]."""
+    """Forward lean of the torso [rad]."""
     zmp_offset: tuple[float, float] = (0.025, 0.0)
-    """Where the weight rests in the standing foot: ahead of the ankle, and outward of it [m]."""
+    """Place of the ZMP in the standing foot: ahead of the ankle, and outward of it [m]."""
     shift_time: Annotated[float, above(0.0, "s")] = 0.8
-    """To get onto one leg, and at the end off it [s]."""
+    """Time to shift the weight onto one leg, and at the end off it [s]."""
     back_time: Annotated[float, above(0.0, "s")] = 0.6
-    """To lift the foot and swing it back [s]."""
+    """Time to lift the foot and swing it back [s]."""
     strike_time: Annotated[float, above(0.0, "s")] = 0.16
-    """From the back to the end of the strike; shorter is harder [s]."""
+    """Time from the back to the end of the strike; a shorter one kicks harder [s]."""
     return_time: Annotated[float, above(0.0, "s")] = 0.5
-    """To bring the foot back above its place, and again to put it down [s]."""
+    """Time to bring the foot back above its place, and again to put it down [s]."""
 
 
 class Kick:
@@ -67,10 +67,10 @@ class Kick:
     Args:
         table: the robot.
         settings: the kick.
-        clip: make the nearest motion the legs can do of one that is out of their reach; else that is an error.
+        clip: whether a motion out of reach becomes the nearest one that the legs can do; else it is an error.
 
     Attributes:
-        duration: of the whole kick [s].
+        duration: duration of the whole kick [s].
         times: (T,) [s].
         plan: feet, weight and torso at these times; the torso's origin starts above (0, 0).
         motion: the motion that follows the plan.
@@ -110,9 +110,9 @@ class Kick:
         return interpolated(self.commands, self._control.period, time)
 
     def ball_place(self, radius: float = 0.05, *, gap: float = 0.02) -> Floats:
-        """Where to put a ball for a full hit, from the ground below the torso's origin at the start, (2,) [m].
+        """The place of a ball for a full hit, from the ground below the torso's origin at the start, (2,) [m].
 
-        `radius` is the ball's, `gap` what is left between it and the toe [m].
+        `radius` is that of the ball, `gap` the distance between it and the toe [m].
         """
         return np.asarray(self._stand[self._kicking, :2] + [self._body.legs.toe + gap + radius, 0.0])
 

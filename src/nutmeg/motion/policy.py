@@ -5,13 +5,13 @@
     walker.wanted[:] = [0.8, 0.0, 0.0]                      # m/s ahead, m/s to the left, rad/s to the left
     walker.sample(time)                                     # once a cycle
 
-A network sees what a robot senses (joint angles and speeds, gyro, the upward direction), what it did last, which
-velocity is wanted and a clock; it answers with a target for every moved joint. Half of the clock lifts the left leg (of
-four legs a front one and the hind one across), the other half the others; the network does the rest. Where the robot
-has a mirror image, the network is the same on both sides of it: g(x) = (f(x) + M f(M x)) / 2.
+A network observes joint angles and speeds, gyro, the upward direction, its last action, the wanted velocity and a
+clock; its action is a target for every moved joint. The first half of the clock lifts the left leg (of four legs a
+front one and the diagonal hind one), the second half the others; the network does the rest. Where the robot has a
+mirror image, the network is symmetric: g(x) = (f(x) + M f(M x)) / 2.
 
 Robots with velocity drives are the league's Nao: their networks move all joints but those of the neck and the toes, and
-commands act a cycle later than what they answer, as on the league's server. Any other robot with legs is commanded
+commands act a cycle after the observation, as on the league's server. Any other robot with legs is commanded
 angles, which its own controllers (position, impedance or servo drives) follow: the network moves the joints between
 torso and feet, and the others are held as they are in the ready pose.
 
@@ -48,57 +48,57 @@ if TYPE_CHECKING:
     from nutmeg.motion.bodies import Bodies
 
 MAX_MOTORS = 32
-"""The most motors that a policy moves."""
+"""Largest number of motors that a policy moves."""
 NECK_JOINTS = ("hj1", "hj2", "HeadYaw", "HeadPitch", "AAHead_yaw", "Head_pitch")
-"""Joints that policies leave to whoever looks around."""
+"""Joints of the neck, which policies leave to the control of the gaze."""
 TOE_JOINTS = ("llj7", "rlj7")
 """Joints that are held straight."""
 TOE_GAIN = 20.0
 """Speed of a toe for each radian that it is bent [1/s]."""
 LIFTING = (0.0, 0.0, -1.0, 2.0, -1.0, 0.0)
-"""How the joints of a Nao's leg draw it up, from the hip down; the sole stays level."""
+"""Relative angles of a Nao's leg joints, from the hip down, that lift the foot with a level sole."""
 LIFT_SHARE = 1 / 3
-"""Legs that are not a Nao's are drawn up by this share of `Gait.lift` times the height of the hips."""
+"""Feet of robots other than Naos are lifted by this share of `Gait.lift` times the height of the hips."""
 SENSED_SIGNS = (-1.0, 1.0, -1.0, 1.0, -1.0, 1.0)
 """Signs of gyro and upward direction in a mirror."""
 WALK_SIGNS = (1.0, -1.0, -1.0, -1.0, -1.0)
-"""The same of what a walk is told: wanted velocity and clock. The other leg swings half a stride later."""
+"""Signs in a mirror of a walk's task inputs: wanted velocity and clock (the other leg swings half a stride later)."""
 MOTION_SIGNS = (1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
-"""The same of what a correction is told: place of the ball, five numbers of the progress, kind of motion."""
+"""Signs in a mirror of a correction's task inputs: place of the ball, five numbers of progress, kind of motion."""
 BALL, PROGRESS, KIND = 0, 2, 7
-"""Where these begin in what a correction is told."""
+"""Indices at which these begin in the task inputs of a correction."""
 BALL_SCALE = 0.05
-"""A ball so far from its place is observed as 1 [m]."""
-CUT, MAX_ACTION = 10.0, 10.0
-"""Normalised observations, and actions, are cut off at this."""
-STRAIGHTEN = 2.0
-"""Turn rate for each radian by which a robot has turned less than it was to [1/s]."""
-MAX_ASTRAY = 0.5
-"""The most that a robot tries to make up for in turning [rad]."""
-STILL = (0.02, 0.02, 0.05)
+"""Distance of the ball from its best place that is observed as 1 [m]."""
+OBSERVATION_LIMIT, MAX_ACTION = 10.0, 10.0
+"""Limits of normalised observations and of actions."""
+HEADING_GAIN = 2.0
+"""Turn rate for each radian of heading error [1/s]."""
+MAX_HEADING_ERROR = 0.5
+"""Largest heading error that is corrected [rad]."""
+STANDING_VELOCITY = (0.02, 0.02, 0.05)
 """Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
-SLOW_DOWN = (2.0, 2.0, 8.0)
-"""How fast wanted velocities get smaller: a robot that is stopped at once falls [m/s², m/s², rad/s²]."""
+MAX_DECELERATION = (2.0, 2.0, 8.0)
+"""Largest decrease of wanted velocities, because a robot that is stopped at once falls [m/s², m/s², rad/s²]."""
 RESPONSE_TIME = 0.3
-"""Time constant with which the true velocity follows the wanted one, about [s]."""
+"""Approximate time constant with which the true velocity follows the wanted one [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gait:
-    """How a policy's actions become motions."""
+    """Settings that turn a policy's actions into joint targets."""
 
     reach: Annotated[float, above(0.0, "rad")] = 0.12
-    """How far an action of 1 moves a joint's target [rad]."""
+    """Change of a joint's target for an action of 1 [rad]."""
     gain: Annotated[float, Bounds(0.01, 1.0)] = 0.4
-    """Share of the way to its target that a joint with a velocity drive goes in a cycle; elsewhere the share of a new
-    action in the smoothed one."""
+    """With velocity drives, the share of the distance to its target that a joint moves in a cycle; with other drives,
+    the share of a new action in the smoothed one."""
     stride: Annotated[float, Bounds(0.1, 2.0, "s")] = 0.32
     """Time of a left and a right step [s]."""
     lift: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.3
-    """How far the swinging leg is drawn up, as an angle of a Nao's hip [rad]; other feet rise by a third of this share
-    of the height of the hips."""
+    """Lift of the swinging leg, as an angle of a Nao's hip [rad]; feet of other robots rise by a third of this number
+    times the height of the hips."""
     swing: Annotated[float, Bounds(0.0, 2.0)] = 0.0
-    """Share of the way of a step at the wanted velocity by which legs that are not a Nao's swing by themselves."""
+    """Share of a step at the wanted velocity by which legs of robots other than Naos swing without the network."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -115,9 +115,9 @@ class PolicySettings:
     back: float
     """The highest speed backward that it follows [m/s]."""
     gait: Gait = field(default_factory=Gait)
-    """How actions become motions; as in training."""
+    """Settings that turn actions into joint targets; those of training."""
     symmetric: bool = True
-    """Whether the network is made equal on both sides of a mirror, if the robot has two equal sides."""
+    """Whether the network is made symmetric, if the robot has a mirror image."""
     folder: str = field(default="", compare=False)
     """The folder of the walk file, where the weights are; not written into it."""
 
@@ -137,10 +137,10 @@ class PolicySettings:
 
 
 class Network(NamedTuple):
-    """A perceptron with hidden layers of tanh, and how its input is normalised."""
+    """A perceptron with hidden layers of tanh, and the normalisation of its input."""
 
     mean: Floats32
-    """Of the observations in training, (inputs,)."""
+    """Mean of the observations in training, (inputs,)."""
     scale: Floats32
     """One over their standard deviation, (inputs,)."""
     layers: Floats32
@@ -212,45 +212,45 @@ class PolicyState:
     angles: Annotated[Floats, (MAX_MOTORS,)]
     """Angles of the moved joints when the command begins to act [rad]."""
     before: Annotated[Floats, (MAX_MOTORS,)]
-    """The same a cycle ago."""
+    """Angles of the moved joints a cycle ago [rad]."""
     action: Annotated[Floats, (MAX_MOTORS,)]
     """The last action; smoothed for corrections, and for drives that are commanded angles."""
     command: Annotated[Floats, (MAX_MOTORS,)]
-    """What it asks of the drives: speeds [rad/s] or angles [rad]."""
+    """Commands of the drives: speeds [rad/s] or angles [rad]."""
     gyro: Annotated[Floats, (3,)]
     """Angular velocity in the torso's frame [rad/s]."""
     up: Annotated[Floats, (3,)]
     """The upward direction in the torso's frame."""
-    told: Annotated[Floats, (8,)]
-    """What the network is told of its task, as it sees it."""
+    task: Annotated[Floats, (8,)]
+    """Task inputs of the network: wanted velocity and clock of a walk, or ball and progress of a motion."""
     wanted: Annotated[Floats, (3,)]
     """Wanted velocities of a walk [m/s, m/s, rad/s]."""
     clock: float
-    """Where it is in a stride of two steps, 0..1."""
+    """Phase within a stride of two steps, 0..1."""
     steps: bool
-    """Whether the clock goes."""
+    """Whether the clock is running, so that the robot steps."""
 
 
 @dataclass(frozen=True)
 class PolicyTable:
-    """What a network needs to know of its robot; compiled code has it as a record."""
+    """Numbers of a robot that its network needs, as a record for compiled code."""
 
     motors: int
-    """How many motors are moved."""
-    told: int
-    """How many numbers the network is told of its task."""
+    """Number of moved motors."""
+    task_size: int
+    """Number of task inputs of the network."""
     position: bool
     """Whether the drives are commanded angles; otherwise speeds."""
     period: float
-    """Of a control cycle [s]."""
+    """Control cycle [s]."""
     gain: float
-    """As in `Gait`."""
+    """Share of the distance to its target that a joint moves in a cycle, as in `Gait`."""
     stride: float
     """Time of a left and a right step [s]."""
     home: Annotated[Floats, (MAX_MOTORS,)]
     """Angles of the stance [rad]."""
     reach: Annotated[Floats, (MAX_MOTORS,)]
-    """How far an action of 1 moves a target [rad]."""
+    """Change of a target for an action of 1 [rad]."""
     lowest: Annotated[Floats, (MAX_MOTORS,)]
     """Lower limits of the joints [rad]."""
     highest: Annotated[Floats, (MAX_MOTORS,)]
@@ -258,20 +258,20 @@ class PolicyTable:
     fastest: Annotated[Floats, (MAX_MOTORS,)]
     """Top speeds of velocity drives [rad/s]."""
     lift: Annotated[Floats, (2, MAX_MOTORS)]
-    """How far joints move to draw up the legs of the first and of the second half of the clock [rad]."""
+    """Joint angles that lift the legs of the first and of the second half of the clock [rad]."""
     swing: Annotated[Floats, (2, MAX_MOTORS)]
-    """How far they move from the middle of a step to its end, for each m/s ahead and to the left [rad s/m]."""
+    """Joint angles from the middle of a step to its end, for each m/s ahead and to the left [rad s/m]."""
 
 
 class MirrorImage(NamedTuple):
-    """How observations and actions look in a mirror: `x[partner] * sign`."""
+    """Mirror images of observations and actions: `x[partner] * sign`."""
 
     observation: Indices
     observation_sign: Floats32
     action: Indices
     action_sign: Floats32
     exists: bool
-    """Whether the robot has a mirror image; if not, the others are those of a mirror that changes nothing."""
+    """Whether the robot has a mirror image; if not, the other fields are the identity."""
 
 
 def commands_angles(table: RobotTable) -> bool:
@@ -300,7 +300,7 @@ def moved_motors(scene: Scene, table: RobotTable) -> Indices:
 
 
 def policy_table(
-    scene: Scene, table: RobotTable, gait: Gait, period: float, *, told: int = len(WALK_SIGNS)
+    scene: Scene, table: RobotTable, gait: Gait, period: float, *, task_size: int = len(WALK_SIGNS)
 ) -> Records[PolicyTable]:
     """The record of a robot's numbers, (1,)."""
     position, moved = commands_angles(table), moved_motors(scene, table)
@@ -309,7 +309,7 @@ def policy_table(
     if position:
         feet = find_feet(scene, table)
         if gait.swing:
-            # In the half of a stride in which it stands, a foot comes from so far ahead to so far behind.
+            # In the half of a stride in which it stands, a foot moves from this far ahead to this far behind.
             swing[:, : len(moved)] = gait.swing * gait.stride / 4 * feet.swing()[:, joints]
         lift[:, : len(moved)] = feet.lift(gait.lift * LIFT_SHARE * feet.hip_height)[:, joints]
     else:
@@ -320,25 +320,25 @@ def policy_table(
                 lift[side, names.index(name)] = gait.lift * turn * sign
     rows = {"home": scene.start[table.angles[joints]], "reach": np.full(len(moved), gait.reach), "fastest": fastest}
     rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
-    numbers = {"motors": len(moved), "told": told, "period": period, "gain": gait.gain, "stride": gait.stride}
+    numbers = {"motors": len(moved), "task_size": task_size, "period": period, "gain": gait.gain, "stride": gait.stride}
     wide = {name: np.pad(row, (0, MAX_MOTORS - len(row))) for name, row in rows.items()}
     return record_values(PolicyTable(position=position, lift=lift, swing=swing, **numbers, **wide))  # type: ignore[arg-type]
 
 
 def legs_of(table: RobotTable) -> NaoLegs:
-    """The legs of a robot; those of one with toes are taken for those of the one without, which has a closed form."""
+    """The legs of a robot; toes are ignored, because legs without toes have a closed form."""
     return NaoLegs(table.settings, "type0" if any(toe in table.joints for toe in TOE_JOINTS) else table.kind)
 
 
-def mirror_image(scene: Scene, table: RobotTable, told: Sequence[float] = WALK_SIGNS) -> MirrorImage:
-    """How a robot's actions look in a mirror, and its observations, which end with numbers of the signs `told`."""
+def mirror_image(scene: Scene, table: RobotTable, task_signs: Sequence[float] = WALK_SIGNS) -> MirrorImage:
+    """Mirror images of a robot's actions and observations; `task_signs` are the signs of the task inputs."""
     moved, mirror = moved_motors(scene, table), mirror_of(scene, table)
-    width, rest = len(moved), len(SENSED_SIGNS) + len(told)
+    width, rest = len(moved), len(SENSED_SIGNS) + len(task_signs)
     partner, sign, others = np.arange(width), np.ones(width, np.float32), np.ones(rest, np.float32)
     if mirror is not None:
         place = {int(motor): i for i, motor in enumerate(moved)}
         partner = np.array([place[int(mirror[0][motor])] for motor in moved])
-        sign, others = mirror[1][moved].astype(np.float32), np.array([*SENSED_SIGNS, *told], np.float32)
+        sign, others = mirror[1][moved].astype(np.float32), np.array([*SENSED_SIGNS, *task_signs], np.float32)
     seen = np.concatenate([partner, width + partner, 2 * width + partner, 3 * width + np.arange(rest)])
     return MirrorImage(seen, np.concatenate([sign, sign, sign, others]), partner, sign, mirror is not None)
 
@@ -347,15 +347,15 @@ def mirror_image(scene: Scene, table: RobotTable, told: Sequence[float] = WALK_S
 # Robots that follow a policy.
 
 
-class PolicyWalk:
-    """The clocks and speeds of N robots that follow a policy: what others ask of a walk."""
+class _PolicyWalk:
+    """The clocks and speeds of N robots that follow a policy, with the interface of a walk."""
 
     def __init__(self, settings: PolicySettings, states: Records[PolicyState]) -> None:
         self._settings, self._states = settings, states
         self.swing: Indices = np.zeros(len(states), dtype=np.intp)
         """The foot that swings first when the clock begins: 0 left, 1 right, (N,)."""
         self.reached: Floats = np.zeros((len(states), 3))
-        """The velocities that the robots have by now, as far as is known without measuring them, (N, 3)."""
+        """Velocities that the robots should have by now, from `RESPONSE_TIME`, not measured, (N, 3)."""
 
     def top_speed(self) -> Floats:
         """The highest velocities that are followed, (N, 3) [m/s, m/s, rad/s]."""
@@ -377,8 +377,8 @@ class PolicyWalker:
         worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
         settings: the policy.
-        period: of a control cycle [s].
-        rng: source of the noise of gyro and accelerometer; None for none.
+        period: control cycle [s].
+        rng: random generator of the noise of gyro and accelerometer; None for no noise.
     """
 
     def __init__(
@@ -401,11 +401,11 @@ class PolicyWalker:
         self._addresses = table.angles[table.motor_joints[self.moved]]
         self._toes = np.array([i for i, name in enumerate(table.motors) if name in TOE_JOINTS], dtype=np.intp)
         self._toe_addresses = table.angles[table.motor_joints[self._toes]]
-        # An onboard robot tells its joints as they will be when a command acts; in simulated worlds the command waits.
+        # An onboard robot predicts its joints for the time when a command acts; in simulated worlds the command waits.
         self._angles = commands_angles(table)
         self._waits = not self._angles and not isinstance(self._robot, OnboardRobot)
         self.states: Records[PolicyState] = new_records(PolicyState, worlds.count)
-        self.walk = PolicyWalk(settings, self.states)
+        self.walk = _PolicyWalk(settings, self.states)
         self.senses = UpEstimator(worlds, robot, period=period, rng=rng)
         """The robot's gyro, and its estimated upward direction."""
         self.wanted: Floats = np.zeros((worlds.count, 3))
@@ -435,7 +435,7 @@ class PolicyWalker:
 
     @property
     def stance(self) -> float:
-        """How far apart the feet of a robot stand before it walks [m]."""
+        """Distance between the feet of a robot before it walks [m]."""
         if self._angles:
             return float(np.ptp(find_feet(self._scene, self._robot.table).places[:, 1]))
         hips = legs_of(self._robot.table).hips
@@ -450,7 +450,7 @@ class PolicyWalker:
         return ~np.asarray(self.states["steps"])
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
-        """One cycle: senses, asks the network, commands."""
+        """Runs one cycle: reads sensors, evaluates the network, sets commands."""
         from nutmeg.motion.policy_kernels import run_policies, steer_walks  # here: loading the compiler takes long
 
         states, motors = self.states, len(self.moved)

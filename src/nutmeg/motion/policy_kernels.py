@@ -1,8 +1,8 @@
-"""The cycle of a network, compiled: what it sees of a robot, its answer, and what that asks of the joints.
+"""One control cycle of a network, compiled: observation, action, and commands of the joints.
 
 The same functions run for one player of a match and for the thousands of robots that learn, for walks (`policy`) and
 for corrections of motions (`correction`). An observation has three numbers for each moved motor (angle from the
-stance, speed, last action), gyro and upward direction, and what the network is told of its task (`PolicyState.told`).
+stance, speed, last action), gyro and upward direction, and the task inputs (`PolicyState.task`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.kernels import kernel
-from nutmeg.motion.policy import CUT, MAX_ACTION, MAX_ASTRAY, PROGRESS, RESPONSE_TIME, SLOW_DOWN, STILL, STRAIGHTEN
+from nutmeg.motion.policy import (
+    HEADING_GAIN,
+    MAX_ACTION,
+    MAX_DECELERATION,
+    MAX_HEADING_ERROR,
+    OBSERVATION_LIMIT,
+    PROGRESS,
+    RESPONSE_TIME,
+    STANDING_VELOCITY,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,35 +33,35 @@ if TYPE_CHECKING:
     Records = NDArray[np.void]
 
 RATE_SCALE, GYRO_SCALE = 6.0, 5.0
-"""Joint speeds and angular velocities of about this much are observed as 1 [rad/s]."""
+"""Joint speed and angular velocity that are observed as 1 [rad/s]."""
 
 
 @kernel
-def tell_walk(state: PolicyState) -> None:
-    """Tells a walk its wanted velocity and its clock."""
+def set_walk_task(state: PolicyState) -> None:
+    """Sets the task inputs of a walk: its wanted velocity and its clock."""
     for i in range(3):
-        state.told[i] = state.wanted[i]
-    # A robot that stands has no clock: the network then sees a point that no phase of stepping has.
+        state.task[i] = state.wanted[i]
+    # A robot that stands has no clock: the network then observes (0, 0), which no phase of stepping has.
     turn = 2.0 * math.pi * state.clock
-    state.told[3] = math.sin(turn) if state.steps else 0.0
-    state.told[4] = math.cos(turn) if state.steps else 0.0
+    state.task[3] = math.sin(turn) if state.steps else 0.0
+    state.task[4] = math.cos(turn) if state.steps else 0.0
 
 
 @kernel
-def tell_progress(state: PolicyState, progress: float) -> None:
-    """Tells a correction the share of its motion that is over, 0..1, and waves of it.
+def set_progress(state: PolicyState, progress: float) -> None:
+    """Sets the task inputs of a correction: the share of its motion that is over, 0..1, and waves of it.
 
-    What has to be done changes within a few cycles, which a network finds more easily from waves than from a ramp.
+    The needed correction changes within a few cycles, which a network learns more easily from waves than from a ramp.
     """
     turn = 2.0 * math.pi * progress
-    state.told[PROGRESS] = progress
-    state.told[PROGRESS + 1], state.told[PROGRESS + 2] = math.sin(turn), math.cos(turn)
-    state.told[PROGRESS + 3], state.told[PROGRESS + 4] = math.sin(3 * turn), math.cos(3 * turn)
+    state.task[PROGRESS] = progress
+    state.task[PROGRESS + 1], state.task[PROGRESS + 2] = math.sin(turn), math.cos(turn)
+    state.task[PROGRESS + 3], state.task[PROGRESS + 4] = math.sin(3 * turn), math.cos(3 * turn)
 
 
 @kernel
 def observe(state: PolicyState, table: PolicyTable, out: Floats32) -> None:
-    """What a network sees of one robot, (3 motors + 6 + told,)."""
+    """The observation of one robot, (3 motors + 6 + task inputs,)."""
     motors = table.motors
     for i in range(motors):
         out[i] = state.angles[i] - table.home[i]
@@ -62,13 +71,13 @@ def observe(state: PolicyState, table: PolicyTable, out: Floats32) -> None:
     for i in range(3):
         out[first + i] = state.gyro[i] / GYRO_SCALE
         out[first + 3 + i] = state.up[i]
-    for i in range(table.told):
-        out[first + 6 + i] = state.told[i]
+    for i in range(table.task_size):
+        out[first + 6 + i] = state.task[i]
 
 
 @kernel
 def smooth(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
-    """Takes in an answer of a network, (motors,), smoothed, so that one that jumps does not throw the robot."""
+    """Smooths an action of a network, (motors,), into `state.action`, so that a jump does not make the robot fall."""
     for i in range(table.motors):
         chosen = min(max(action[i], -MAX_ACTION), MAX_ACTION)
         state.action[i] += table.gain * (chosen - state.action[i])
@@ -77,11 +86,11 @@ def smooth(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
 
 @kernel
 def follow(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
-    """Turns an answer (motors,) into commands of the drives, `state.command`, and lets the clock go on.
+    """Turns an action (motors,) into commands of the drives, `state.command`, and advances the clock.
 
-    The target of a joint is that of the stance, with the swinging leg drawn up, legs that swing to where the robot is
-    to go and push back on the ground, and what the action adds. Drives that are commanded angles get the targets, from
-    smoothed actions. A velocity drive goes a share of the way there within a cycle, `table.gain`.
+    The target of a joint is the sum of its stance, the lift of the swinging leg, the swing of the legs along the wanted
+    velocity, and the action. Position drives get the targets, from smoothed actions. A velocity drive moves the share
+    `table.gain` of the distance within a cycle.
     """
     # The first legs swing in the first half of the clock, the others in the second.
     wave = math.sin(2.0 * math.pi * state.clock) if state.steps else 0.0
@@ -113,16 +122,16 @@ def steer_walks(
     tables: Records,
     fastest_turn: float,
 ) -> bool:
-    """Tells N walks what is wanted: velocities, with the turn that the gyro says is missing, and whether to step.
+    """Sets the wanted velocities of N walks, with a turn that corrects the heading by the gyro, and whether to step.
 
     Args:
-        orders: wanted velocities (N, 3), the same eased (N, 3), missing headings (N,) [rad], the feet that swing first
-            (N,), and the velocities that are reached by now (N, 3); all but the first and the fourth are changed.
+        orders: wanted velocities (N, 3), the same with limited deceleration (N, 3), heading errors (N,) [rad], the feet
+            that swing first (N,), and estimated velocities (N, 3); all but the first and the fourth are changed.
         gyro: (N, 3) [rad/s].
         up: upward directions in the torsos' frames, (N, 3).
         states: records of `PolicyState`, (N,); changed.
         tables: record of `PolicyTable`, (1,).
-        fastest_turn: the highest turn rate that is asked of a network [rad/s].
+        fastest_turn: the highest turn rate that is wanted of a network [rad/s].
 
     Returns: whether all wanted velocities are finite; nothing is changed if one is not.
     """
@@ -135,22 +144,22 @@ def steer_walks(
         s, moving, turned = states[n], False, 0.0
         for i in range(3):
             # A velocity that is to become smaller does so slowly, also on its way to another sign.
-            now, most = eased[n, i], period * SLOW_DOWN[i]
+            now, most = eased[n, i], period * MAX_DECELERATION[i]
             towards = wanted[n, i] if np.sign(wanted[n, i]) == np.sign(now) else 0.0
             if abs(now) > most and abs(towards) < abs(now):
                 eased[n, i] = np.sign(now) * max(abs(towards), abs(now) - most)
             else:
                 eased[n, i] = wanted[n, i]
-            moving = moving or abs(eased[n, i]) > STILL[i]
+            moving = moving or abs(eased[n, i]) > STANDING_VELOCITY[i]
             s.gyro[i], s.up[i] = gyro[n, i], up[n, i]
             turned += gyro[n, i] * up[n, i]
-        missing = min(max(astray[n] + period * (eased[n, 2] - turned), -MAX_ASTRAY), MAX_ASTRAY)
+        missing = min(max(astray[n] + period * (eased[n, 2] - turned), -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
         astray[n] = missing if moving else 0.0
         for i in range(3):
             s.wanted[i] = eased[n, i] if moving else 0.0
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
-            s.wanted[2] = min(max(eased[n, 2] + STRAIGHTEN * astray[n], -fastest_turn), fastest_turn)
+            s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -fastest_turn), fastest_turn)
             if not s.steps:
                 s.clock = 0.5 * swing[n]
         # A step that was begun is ended before the clock stops.
@@ -160,7 +169,7 @@ def steer_walks(
 
 @kernel
 def decide(seen: Floats32, network: Network, image: MirrorImage, sides: tuple[bool, bool]) -> Floats32:
-    """What a network answers to an observation: itself, as its mirror image, or the mean of both (`sides`)."""
+    """The action for an observation: by the network, by its mirror image, or the mean of both (`sides`)."""
     one, other, outputs = seen, seen, network.sizes[-1]
     straight, mirrored = sides
     if straight:
@@ -187,12 +196,12 @@ def run_policies(states: Records, tables: Records, network: Network, image: Mirr
         states: records of `PolicyState`, (N,); changed.
         tables: record of `PolicyTable`, (1,).
         network: the policy.
-        image: how its observations and actions look in a mirror.
+        image: mirror images of its observations and actions.
     """
     table = tables[0]
     seen = np.empty(network.sizes[0], np.float32)
     for n in range(len(states)):
-        tell_walk(states[n])
+        set_walk_task(states[n])
         observe(states[n], table, seen)
         follow(states[n], table, decide(seen, network, image, (True, image.exists)))
 
@@ -207,23 +216,23 @@ def run_corrections(
     sides: tuple[bool, Bools, Floats],
     out: Floats,
 ) -> None:
-    """A cycle of some robots: observation, network, and what is added to their targets.
+    """One cycle of some robots: observation, network, and the corrections of their targets.
 
     Args:
-        ids: which robots, (n,).
+        ids: indices of the robots, (n,).
         states: records of `PolicyState`, (N,); changed.
         tables: record of `PolicyTable`, (1,).
         network: the correction.
-        image: how its observations and outputs look in a mirror.
-        sides: whether the motion is equal on both sides of a mirror, who does the mirror image of it (N,), and the
-            shares of the motions that are over, (n,).
-        out: changed, (n, motors) [rad].
+        image: mirror images of its observations and outputs.
+        sides: whether the motion is symmetric, which robots play its mirror image (N,), and the shares of the motions
+            that are over, (n,).
+        out: the corrections, (n, motors) [rad]; changed.
     """
     table, symmetric, mirrored, progress = tables[0], sides[0], sides[1], sides[2]
     seen = np.empty(network.sizes[0], np.float32)
     for row in range(len(ids)):
         state, other = states[ids[row]], mirrored[ids[row]]
-        tell_progress(state, progress[row])
+        set_progress(state, progress[row])
         observe(state, table, seen)
         smooth(state, table, decide(seen, network, image, (symmetric or not other, symmetric or other)))
         for i in range(table.motors):
@@ -232,12 +241,12 @@ def run_corrections(
 
 @kernel
 def run_network(observation: Floats32, network: Network) -> Floats32:
-    """What a network makes of an observation."""
+    """The output of a network for an observation (inputs,)."""
     sizes, layers = network.sizes, network.layers
     values = np.empty(sizes[0], np.float32)
     for i in range(sizes[0]):
         normal = (observation[i] - network.mean[i]) * network.scale[i]
-        values[i] = min(max(normal, np.float32(-CUT)), np.float32(CUT))
+        values[i] = min(max(normal, np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT))
     place = 0
     for layer in range(len(sizes) - 1):
         wide, out = sizes[layer], sizes[layer + 1]

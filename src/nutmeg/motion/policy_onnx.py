@@ -1,10 +1,10 @@
 """Networks of policies as ONNX files, for other programs and from them (extra `onnx`).
 
-    write_onnx(Path("walk.onnx"), network, image)       # what a robot's computer or another simulator evaluates
+    write_onnx(Path("walk.onnx"), network, image)       # for a robot's computer or another simulator
     network = read_onnx(Path("trained-elsewhere.onnx")) # `read_network` does so for files that end in .onnx
 
-A file has one input, `observation` (N, inputs), and one output, `action` (N, motors); `motion.policy_kernels` says what
-they are. The network is written with the normalisation of its input and, where the robot has a mirror image, with that:
+A file has one input, `observation` (N, inputs), and one output, `action` (N, motors); `motion.policy_kernels` defines
+both. The network is written with the normalisation of its input and, where the robot has a mirror image, with that:
 g(x) = (f(x) + M f(M x)) / 2. A network of another program must be a perceptron: layers of Gemm, or of MatMul and Add,
 with Tanh between them, after Sub and Mul (or Div) by constants if it normalises its input. Its input must be laid out
 as ours.
@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import FileError, MissingExtraError
-from nutmeg.motion.policy import CUT, MirrorImage, Network
+from nutmeg.motion.policy import OBSERVATION_LIMIT, MirrorImage, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 OPSET = 13
-"""The version of ONNX's operators that files ask for; programs since 2020 have it."""
+"""Version of ONNX's operators in written files; programs since 2020 support it."""
 NAMES = ("mean", "scale")
 """Constants of files that Nutmeg wrote, before `weights0`, `biases0` and so on."""
 
@@ -45,7 +45,7 @@ def write_onnx(path: Path, network: Network, image: MirrorImage) -> None:
     onnx = _onnx()
     node = onnx.helper.make_node
     constants: dict[str, Any] = {"mean": network.mean, "scale": network.scale}
-    constants |= {"lowest": np.float32(-CUT), "highest": np.float32(CUT)}
+    constants |= {"lowest": np.float32(-OBSERVATION_LIMIT), "highest": np.float32(OBSERVATION_LIMIT)}
     for number, (weights, biases) in enumerate(_layers(network)):
         constants |= {f"weights{number}": weights, f"biases{number}": biases}
     layers = len(network.sizes) - 1

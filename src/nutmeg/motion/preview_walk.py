@@ -50,34 +50,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewWalkSettings(Bounded):
-    """A walk."""
+    """Speeds, steps and ZMP of a walk."""
 
     forward: float = 0.1
     """Speed ahead [m/s]."""
     sideways: float = 0.0
-    """Speed to the left [m/s]; the leading foot makes the whole way, the other closes up."""
+    """Speed to the left [m/s]; the leading foot makes the whole step, the other closes up."""
     turn: float = 0.0
     """Speed of turning to the left [rad/s]; the inner foot opens, the other closes up."""
     step_duration: Annotated[float, above(0.0, "s")] = 1.0
-    """A step of the left and one of the right foot together [s]."""
+    """Duration of a step of the left and one of the right foot together [s]."""
     double_support: Annotated[float, Bounds(0.0, 1.0, without_low=True, without_high=True)] = 0.1
     """Share of each single step in which both feet stand and the ZMP goes from one to the other, 0..1."""
     step_height: Annotated[float, above(0.0, "m")] = 0.03
-    """How high the swinging foot is lifted [m]."""
+    """Lift of the swinging foot [m]."""
     torso_height: Annotated[float, above(0.0, "m")] = 0.305
     """Height of the torso's origin above the ground [m]."""
     centre_height: Annotated[float, at_least(0.0, "m")] = 0.0
     """z_c of the cart-table model [m]; 0 for that of the robot as it stands when walking."""
     foot_separation: Annotated[float, above(0.0, "m")] = 0.1
-    """Between the ankles of both feet [m]."""
+    """Distance between the ankles of both feet [m]."""
     torso_pitch: float = 0.0
-    """Leaning forward [rad]."""
+    """Forward lean of the torso [rad]."""
     zmp_offset: tuple[float, float] = (0.02, 0.0)
-    """Where the reference ZMP rests in a standing foot: ahead of the ankle, and outward of it [m]."""
+    """Place of the reference ZMP in a standing foot: ahead of the ankle, and outward of it [m]."""
     zmp_width: float = 1.0
     """Sideways swing of the reference ZMP as a share of the feet's distance; below 1 the weight stays inside."""
     zmp_travel: float = 0.0
-    """How far the reference ZMP moves forward under a standing foot while the other swings [m]."""
+    """Distance by which the reference ZMP moves forward under a standing foot while the other swings [m]."""
     first: Literal["left", "right"] = "left"
     """The foot that swings first."""
     start: Annotated[float, above(0.0, "s")] = 1.0
@@ -87,8 +87,8 @@ class PreviewWalkSettings(Bounded):
     ramp: Annotated[int, at_least(0)] = 2
     """Number of steps over which the speed rises at the beginning and falls at the end."""
     corrections: int = 3
-    """How often the sway is corrected for what the cart-table model leaves out, above all the swinging legs (Kajita's
-    second stage of preview control); 0 for the plain model."""
+    """Number of corrections of the sway for effects outside the cart-table model, above all the swinging legs
+    (Kajita's second stage of preview control); 0 for the plain model."""
     arms: Mapping[str, float] = field(default_factory=dict)
     """Angles of arm and head joints that differ from `ready` [rad]."""
 
@@ -96,13 +96,13 @@ class PreviewWalkSettings(Bounded):
 MOTOFLEX_1 = PreviewWalkSettings(forward=0.2, step_duration=1.0)
 """The paper's first set-up: the body's pitch oscillates, and a soft robot walks faster than commanded."""
 MOTOFLEX_2 = PreviewWalkSettings(forward=0.05, step_duration=2.0, double_support=0.2)
-"""The paper's second set-up: a soft standing leg gives way and the robot falls sideways, unless the ZMP is moved."""
+"""The paper's second set-up: a soft standing leg yields and the robot falls sideways, unless the ZMP is moved."""
 QUICK_STEPS = PreviewWalkSettings(
     forward=0.1, step_duration=0.5, double_support=0.4, step_height=0.015, torso_height=0.3, zmp_width=1.2
 )
 """Short, flat, quick steps."""
 _SETTLE_SECONDS = 0.3
-"""Time in which the last rest of the way to `ready` is made, and the arms go to where they are held [s]."""
+"""Time of the last part of the motion to `ready`, in which the arms go to their held angles [s]."""
 FALLEN_COSINE = 0.7
 """A robot has fallen when the cosine between its z axis and the vertical is below this (45 degrees)."""
 STARTING_SECONDS = 3.0
@@ -110,7 +110,7 @@ STARTING_SECONDS = 3.0
 STOPPING_SECONDS = 2.0
 """Seconds left out at the end of a walk when it is measured."""
 SPEED_HALVINGS = 4
-"""How often a range of speeds is halved to find which the legs reach: to a 16th of it."""
+"""Number of bisections of the speed range to find the speeds that the legs reach: a 16th of the range."""
 
 
 class PreviewWalk:
@@ -120,8 +120,8 @@ class PreviewWalk:
         table: the robot, with legs like a Nao's.
         settings: the walk.
         duration: time from ready to ready [s]; afterwards `ready` is held.
-        control: how the ZMP is followed.
-        clip: make the nearest motion the legs can do of one that is out of their reach; else that is an error.
+        control: settings of the preview control of the ZMP.
+        clip: whether a motion out of reach becomes the nearest one that the legs can do; else it is an error.
 
     Attributes:
         times: (T,) [s].
@@ -180,7 +180,7 @@ class PreviewWalk:
         )
 
     def _share_in_reach(self, table: RobotTable) -> float:
-        """How much of the walk's speeds the legs reach, 0..1, found by halving."""
+        """Share of the walk's speeds that the legs reach, 0..1, found by bisection."""
         settings = self.settings
         shortest = settings.start + settings.stop + (settings.ramp + 2) * settings.step_duration
         low, high = 0.0, 1.0
@@ -195,24 +195,24 @@ class PreviewWalk:
 
 @dataclass(frozen=True)
 class _Footstep:
-    """One foot going from one place to another while the other stands; places are (x, y, yaw)."""
+    """A step of one foot from one place to another while the other stands; places are (x, y, yaw)."""
 
     side: int
     """0 for the left foot, 1 for the right."""
     begin: Floats
     end: Floats
     standing: Floats
-    """Where the other foot is."""
+    """Place of the other foot."""
 
 
 class _Stance:
-    """How a robot stands in `ready`, and how it would at the walking height.
+    """The stance of a robot in `ready`, and at the walking height.
 
     Attributes:
-        height: of the torso in `ready` [m].
+        height: height of the torso in `ready` [m].
         feet: places of the soles from below the torso, (2, 2) [m].
         centre: place of the centre of mass from below the torso, (2,) [m].
-        centre_height: of the centre of mass when walking [m].
+        centre_height: height of the centre of mass when walking [m].
     """
 
     def __init__(self, body: NaoBody, settings: PreviewWalkSettings) -> None:
@@ -307,7 +307,7 @@ def _turned(way: Floats, yaw: float) -> Floats:
 
 
 def _swing(share: Floats) -> Floats:
-    """From 0 to 1 along half a cosine: of all gentle ways the one that asks least torque of the swinging leg here."""
+    """From 0 to 1 along half a cosine, which needs the least torque of the swinging leg of the smooth curves tried."""
     return np.asarray((1 - np.cos(math.pi * share)) / 2)
 
 
@@ -330,11 +330,11 @@ class WalkTrial:
     roll: Floats
     """The roll of the body, positive to the right, (T,) [rad]."""
     fallen_at: float
-    """When the robot fell, infinite if it did not [s]."""
+    """Time of the fall [s]; infinite without a fall."""
 
     @classmethod
     def of(cls, times: Floats, pose: Floats) -> WalkTrial:
-        """From places and quaternions of the root, (T, 7), at T moments [s]."""
+        """The trial from places and quaternions of the root, (T, 7), at T times [s]."""
         w, x, y, z = pose[:, 3:].T
         down = np.flatnonzero(1 - 2 * (x * x + y * y) < FALLEN_COSINE)
         return cls(
@@ -377,8 +377,8 @@ def try_walk(
         worlds: one world with the robot in it.
         robot: its name.
         angles: reference at a time, (motors,).
-        seconds: how long.
-        period: of the commands [s].
+        seconds: duration [s].
+        period: time between commands [s].
     """
     body, schedule = worlds.robot(robot), Schedule(worlds)
     times: list[float] = []
@@ -403,7 +403,7 @@ class WalkResult:
     speed: float
     """Mean forward speed while walking [m/s]; NaN if it fell."""
     fallen_at: float
-    """When it fell [s]; infinite if it did not."""
+    """Time of the fall [s]; infinite without a fall."""
     pitch: float
     """Half the range of the body's pitch [rad]."""
     roll: float
@@ -420,7 +420,7 @@ class WalkResult:
 
     @property
     def way(self) -> float:
-        """How far forward it came [m]."""
+        """Distance walked forward [m]."""
         return float(self.trial.place[-1, 0] - self.trial.place[0, 0])
 
     def as_json(self) -> dict[str, Any]:
@@ -446,10 +446,10 @@ def compare_walk(
     Args:
         robot: a robot with legs like a Nao's.
         settings: the walk.
-        actuation: what drives the joints.
-        seconds: how long.
-        timestep: of the physics [s].
-        name: what to call the result; the actuation's name by default.
+        actuation: the actuation of the joints.
+        seconds: duration [s].
+        timestep: step of the physics [s].
+        name: name of the result; the actuation's name by default.
         body: the robot's identified body.
     """
     placement = Placement(robot=robot, name="walker", pos=(-3.5, 0.0))

@@ -29,8 +29,8 @@ def choose_skills(
 
     Args:
         state: skills now, (N,).
-        since: for how long, (N,) [s].
-        wanted: velocities, (N, 3).
+        since: time in that skill, (N,) [s].
+        wanted: wanted velocities, (N, 3) [m/s, m/s, rad/s].
         may_stand: which robots can end their walk now, (N,).
         falls: records of `FallState`, (N,).
         up_again: which robots are done with getting up, (N,).
@@ -51,7 +51,7 @@ def choose_skills(
 
 @kernel
 def _after_falling(now: int, since: float, fall: FallState, up_again: bool, limit: SkillLimits) -> int:
-    """Getting up begins when the robot lies still, or after the longest fall all the same."""
+    """The next skill of a fallen robot: it gets up when it lies still, or after the longest time of a fall."""
     if now == GET_UP:
         return STEADY if up_again else -1
     if fall.still or since >= limit.longest_fall:

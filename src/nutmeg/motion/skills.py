@@ -29,6 +29,7 @@ from nutmeg.base.settings import Bounded, Bounds, above
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import FallDetector, UpEstimator
 from nutmeg.motion.keyframes import LYING_SIDES, GetUp
+from nutmeg.motion.policy import PolicyWalker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Indices
     from nutmeg.motion.bodies import Bodies
     from nutmeg.motion.keyframes import GetUps
-    from nutmeg.motion.policy import PolicyWalker
     from nutmeg.motion.walk.walker import Walker
 
 
@@ -68,24 +68,24 @@ class SkillSettings(Bounded):
     """Times and thresholds between skills."""
 
     still: tuple[float, float, float] = (0.01, 0.01, 0.03)
-    """Wanted velocities up to these are a wish to stand [m/s, m/s, rad/s]."""
+    """Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
     step_left: tuple[float, float, float] = (0.006, 0.006, 0.03)
-    """Steps that have become as small as these may end [m, m, rad]."""
+    """Step sizes up to which a robot may stop walking [m, m, rad]."""
     into_stand: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.15
     """Time to go from the end of a step into standing [s]."""
     longest_fall: Annotated[float, Bounds(0.0, 10.0, "s")] = 1.0
-    """A robot that does not lie still after this time gets up all the same [s]."""
+    """Time after which a fallen robot gets up even if it does not lie still [s]."""
     steady: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.3
     """Time to go into the standing posture after getting up [s]."""
     gentle: Annotated[float, above(0.0, "rad/s")] = 3.0
-    """Joints that have far to go into standing take longer than that, to go no faster than this [rad/s]."""
+    """Largest joint speed on the way into standing; joints that have far to go take longer than `steady` [rad/s]."""
     rest: Annotated[float, Bounds(0.0, 10.0, "s")] = 0.2
-    """How long a robot then stands before it does anything else [s]."""
+    """Time for which a robot then stands before its next skill [s]."""
 
 
 @dataclass
 class SkillLimits:
-    """What compiled code needs of the settings of skills."""
+    """The settings of skills for compiled code."""
 
     wanted: Annotated[Floats, (3,)]
     """Velocities up to which a robot stands [m/s, m/s, rad/s]."""
@@ -94,22 +94,22 @@ class SkillLimits:
     longest_fall: float
     """After this time a fallen robot gets up [s]."""
     steady: float
-    """How long a robot comes to rest after getting up [s]."""
+    """Time in which a robot comes to rest after getting up [s]."""
     feet_down: float
-    """How near to a step's beginning both feet are on the ground [s]."""
+    """Time from the beginning of a step during which both feet count as on the ground [s]."""
 
 
 class Skills:
-    """One robot of every world, on its feet whenever it can be.
+    """One robot of every world that walks at wanted velocities and gets up after falls.
 
     Args:
         worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
-        walker: how it walks; the skills sample it and set its `wanted`.
-        motions: how it gets up: `shipped_get_ups`, or motions of your own.
+        walker: its walk; the skills sample it and set its `wanted`.
+        motions: its get-ups: `shipped_get_ups`, or your own motions.
         settings: times between skills.
-        period: of a control cycle [s].
-        rng: source of the noise of gyro and accelerometer; None for none.
+        period: control cycle [s].
+        rng: random generator of the noise of gyro and accelerometer; None for no noise.
     """
 
     def __init__(
@@ -140,13 +140,14 @@ class Skills:
         self.state: Indices = np.zeros(count, dtype=np.intp)
         """The state of each robot, a `Skill`, (N,)."""
         self.since: Floats = np.zeros(count)
-        """How long it has been in this state, (N,) [s]."""
+        """Time since it entered this state, (N,) [s]."""
         self.fallen_times: Indices = np.zeros(count, dtype=np.intp)
-        """How often each robot has fallen, (N,)."""
+        """Number of falls of each robot, (N,)."""
         self._from: Floats = np.zeros((count, len(worlds.robot(robot).table.motors)))
         self._far: Floats = np.zeros(count)
         self.lent: Floats = self._from.copy()
-        """Joint angles that those in the skill LENT go to, (N, motors) [rad]."""
+        """Target angles of robots in the skill LENT, (N, motors) [rad]."""
+        self._balanced: Bools = np.zeros(count, dtype=bool)  # robots in the skill STEADY whose policy moves them
         self._rows = np.arange(count)
         s, self._limits = self.settings, np.zeros(1, record_of(SkillLimits))
         self._limits[0] = (s.still, s.step_left, s.longest_fall, s.steady + s.rest, 1.5 * period)
@@ -162,7 +163,7 @@ class Skills:
         return found
 
     def reset(self, ids: ArrayLike | None = None) -> None:
-        """Starts again from how the robots are now: standing, or lying."""
+        """Starts again from the present postures: standing, or lying."""
         rows = self._rows if ids is None else np.atleast_1d(np.asarray(ids, dtype=np.intp))
         self.senses.reset(rows)
         self.falls.reset(rows)
@@ -177,7 +178,7 @@ class Skills:
         return mask
 
     def sample(self, time: float) -> None:
-        """One cycle: senses, decides, commands."""
+        """Runs one cycle: reads sensors, chooses skills, sets commands."""
         if not np.isfinite(self.wanted).all():
             raise UsageError("a wanted velocity is not a number; each must be finite.")
         self.senses.sample()
@@ -189,21 +190,28 @@ class Skills:
         self.walker.wanted[state != Skill.WALK] = 0.0
         self.walker.sample(time)
         self.get_up.sample(time)
-        walks = (state == Skill.WALK) | (state == Skill.STOP)
+        walks = (state == Skill.WALK) | (state == Skill.STOP) | self._balanced
         if not walks.all():
             self._goals.follow(self._held(), ~walks)
 
     def lend(self, ids: ArrayLike) -> None:
-        """Lets worlds follow the angles in `lent` from now on, even if they fall; until `give_back`."""
+        """Makes the robots of these worlds follow the angles in `lent` until `give_back`, even if they fall."""
         mask = self._mask(ids)
         self._enter(mask, Skill.LENT)
         self.lent[mask] = self._from[mask]
 
     def give_back(self, ids: ArrayLike) -> None:
-        """Lets worlds that were lent go on by themselves: get up if they lie, else into the standing posture."""
+        """Ends `lend`: robots that lie get up, the others go into the standing posture.
+
+        A walk that is a policy leads them there, because it also keeps a robot on its feet that still swings.
+        """
         mask = self._mask(ids)
         self._fall(mask & self.falls.fallen)
-        self._enter(mask & ~self.falls.fallen, Skill.STEADY)
+        upright = mask & ~self.falls.fallen
+        self._enter(upright, Skill.STEADY)
+        if isinstance(self.walker, PolicyWalker):
+            self.walker.reset(np.flatnonzero(upright))
+            self._balanced |= upright
 
     def _held(self) -> Floats:
         """Target angles of the robots that do not walk, (N, motors)."""
@@ -216,7 +224,7 @@ class Skills:
         return np.where((state == Skill.GET_UP)[:, None], self.get_up.targets, held)
 
     def _decide(self) -> None:
-        """Lets each robot pass into its next skill."""
+        """Moves each robot into its next skill."""
         from nutmeg.motion.skill_kernels import choose_skills  # here: loading the compiler takes long
 
         now, limits = (self.state, self.since, self.wanted), self._limits
@@ -240,8 +248,8 @@ class Skills:
         self._enter(rows, Skill.FALL)
 
     def _enter(self, rows: Bools, skill: Skill) -> None:
-        """Lets robots `rows` (N,) pass into a skill, from the joint angles that they have now."""
+        """Moves robots `rows` (N,) into a skill, starting from their present joint angles."""
         if rows.any():
             self._from[rows] = self._goals.angles[rows]
             self._far[rows] = np.abs(self._standing[rows] - self._from[rows]).max(axis=1)
-            self.state[rows], self.since[rows] = skill, 0.0
+            self.state[rows], self.since[rows], self._balanced[rows] = skill, 0.0, False

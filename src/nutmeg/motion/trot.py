@@ -1,11 +1,11 @@
-"""A trot for four legs: diagonal paws swing together, the other two push the body on.
+"""A trot for four legs: diagonal paws swing together while the other two push the body ahead.
 
     trot = Trot(AiboLegs(table), [TrotSettings()] * worlds.count, period=0.02)
     trot.advance(wanted)                 # (N, 3): m/s ahead, m/s to the left, rad/s to the left
     trot.angles()                        # (N, 4, 3): rotor, elevator, knee of each leg [rad]
 
-A paw on the ground goes straight back by the way that the body is to go ahead in that time, sideways and turning
-likewise: d = -(step + turn x r), r its place. A swinging one comes back along half an ellipse or a rectangle. A robot
+A paw on the ground moves back by the distance that the body moves ahead in that time, sideways and turning likewise:
+d = -(step + turn x r), where r is its place. A swinging paw returns along half an ellipse or a rectangle. A robot
 whose wanted velocity is zero puts its paws down and stands. Everything is over N robots at once, each with parameters
 of its own; `TrotWalker` moves robots in simulated worlds with it, `net.openr` one behind OPEN-R. The parameters are
 those that teams of the four-legged league searched (Kohl and Stone, 2004: places and heights of the fore and hind
@@ -41,21 +41,21 @@ class TrotSettings(Bounded):
     """Parameters of the trot; fore and hind legs have their own places, heights and lifts."""
 
     step_x: Annotated[float, Bounds(0.0, 0.14, "m")] = 0.060
-    """Longest way ahead of the trunk while a paw is on the ground."""
+    """Largest displacement of the trunk ahead while a paw is on the ground."""
     step_y: Annotated[float, Bounds(0.0, 0.10, "m")] = 0.040
-    """Longest way aside likewise."""
+    """Largest displacement of the trunk aside while a paw is on the ground."""
     step_turn: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.40
-    """Largest turn likewise."""
+    """Largest turn of the trunk while a paw is on the ground."""
     back_share: Annotated[float, Bounds(0.1, 1.5)] = 1.0
-    """Longest way backward as a share of `step_x`."""
+    """Largest displacement backward as a share of `step_x`."""
     frequency: Annotated[float, Bounds(0.5, 3.0, "Hz")] = 1.6
     """Step cycles a second: each of the two pairs swings once in a cycle."""
     duty: Annotated[float, Bounds(0.45, 0.80)] = 0.58
     """Share of a cycle in which a paw is on the ground."""
     lift_fore: Annotated[float, Bounds(0.003, 0.05, "m")] = 0.016
-    """How high fore paws are lifted."""
+    """Lift of the fore paws."""
     lift_hind: Annotated[float, Bounds(0.003, 0.05, "m")] = 0.021
-    """How high hind paws are lifted."""
+    """Lift of the hind paws."""
     squareness: Annotated[float, Bounds(0.0, 1.0)] = 0.0
     """Path of a swinging paw: 0 is half an ellipse, 1 a rectangle, values between are between."""
     height_fore: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
@@ -63,31 +63,31 @@ class TrotSettings(Bounded):
     height_hind: Annotated[float, Bounds(0.070, 0.135, "m")] = 0.100
     """Height of the hips above the ground."""
     ahead_fore: Annotated[float, Bounds(-0.03, 0.08, "m")] = 0.045
-    """Middle of the fore paws' paths ahead of the shoulders."""
+    """Distance from the shoulders ahead to the middle of the fore paws' paths."""
     ahead_hind: Annotated[float, Bounds(-0.06, 0.05, "m")] = -0.025
-    """Middle of the hind paws' paths ahead of the hips."""
+    """Distance from the hips ahead to the middle of the hind paws' paths."""
     width_fore: Annotated[float, Bounds(-0.01, 0.06, "m")] = 0.030
-    """Fore paws outside the shoulders."""
+    """Distance of the fore paws outward from the shoulders."""
     width_hind: Annotated[float, Bounds(-0.01, 0.06, "m")] = 0.020
-    """Hind paws outside the hips."""
+    """Distance of the hind paws outward from the hips."""
     response: Annotated[float, Bounds(0.02, 1.0, "s")] = 0.15
-    """Time in which steps come near to the wanted size: 63 % of the difference are gone in it."""
+    """Time constant with which steps approach the wanted size."""
 
 
 TROT_AHEAD_PARAMETERS = (
     *("step_x", "frequency", "duty", "lift_fore", "lift_hind", "squareness", "height_fore", "height_hind"),
     *("ahead_fore", "ahead_hind", "width_fore", "width_hind"),
 )
-"""The twelve that a walk straight ahead depends on."""
+"""The twelve parameters on which a trot straight ahead depends."""
 TROT_PARAMETERS = tuple(one.name for one in dataclasses.fields(TrotSettings))
 
 
 LEG_PHASES = np.array([0.0, 0.5, 0.5, 0.0])
 """Phase of each leg: left fore with right hind, right fore with left hind, (4,)."""
 STANDING_ACTIVITY = 1e-3
-"""A robot whose activity is less stands."""
+"""Activity below which a robot stands."""
 RISE_SHARE = 0.25
-"""Share of the swing in which a paw goes straight up, and straight down again, on a rectangle."""
+"""Share of the swing in which a paw moves straight up, and straight down again, on a rectangle."""
 
 
 class Trot:
@@ -117,7 +117,7 @@ class Trot:
         self.phase: Floats = np.zeros(self.count)
         """Share of the cycle that is over, 0..1, (N,)."""
         self.step: Floats = np.zeros((self.count, 3))
-        """Way while a paw is on the ground: ahead, to the left [m], turn to the left [rad], (N, 3)."""
+        """Displacement of the trunk while a paw is on the ground: ahead, left [m], turn to the left [rad], (N, 3)."""
         self.activity: Floats = np.zeros(self.count)
         """0 stands, 1 trots, (N,)."""
 
@@ -139,7 +139,7 @@ class Trot:
         return np.asarray(self.step * (self.frequency / self.duty)[:, None])
 
     def reset(self, ids: ArrayLike | None = None) -> None:
-        """Puts robots to the start of a cycle, standing."""
+        """Resets robots to the start of a cycle, standing."""
         rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
         self.phase[rows], self.step[rows], self.activity[rows] = 0.0, 0.0, 0.0
 
@@ -150,7 +150,7 @@ class Trot:
             raise UsageError("a wanted velocity is not a number; each must be finite.")
         lowest = -self._longest
         lowest[:, 0] = -self._back
-        # A paw is on the ground for duty / frequency seconds; the way of the body in that time is a step.
+        # A paw is on the ground for duty / frequency seconds; the displacement of the body in that time is a step.
         goal = np.clip(velocity * (self.duty / self.frequency)[:, None], lowest, self._longest)
         moving = velocity.any(axis=1)
         self.step += self._share * (goal - self.step)
@@ -173,12 +173,12 @@ class Trot:
         return self.legs.inverse(self.paws())
 
     def _ways(self) -> Floats:
-        """The whole way of each paw over the ground, ahead and to the left, (N, 4, 2) [m]."""
+        """The displacement of each paw over the ground, ahead and to the left, (N, 4, 2) [m]."""
         ahead, left, turn = (self.step[:, None, axis] for axis in range(3))
         return np.stack([ahead - turn * self.home[..., 1], left + turn * self.home[..., 0]], axis=-1)
 
     def _path(self, phase: Floats) -> tuple[Floats, Floats]:
-        """Where on their paths paws are at phases (N, 4): along it, 1 foremost to -1, and lifted, 0..1."""
+        """Positions of paws at phases (N, 4): along their paths, from 1 (foremost) to -1, and their lift, 0..1."""
         duty = self.duty[:, None]
         pushed = np.minimum(phase / duty, 1.0)
         swung = np.clip((phase - duty) / (1 - duty), 0.0, 1.0)
@@ -205,7 +205,7 @@ class TrotWalker:
         worlds: N worlds with the robot in them.
         robot: its name.
         trots: parameters for each world, or one set for all.
-        period: of a control cycle [s].
+        period: control cycle [s].
     """
 
     def __init__(self, worlds: Bodies, robot: str, trots: Sequence[TrotSettings], *, period: float = 0.02) -> None:
@@ -228,7 +228,7 @@ class TrotWalker:
         self.walk.reset(ids)
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
-        """One cycle: steps, commands."""
+        """Runs one cycle: advances the steps and sets the commands."""
         self.walk.advance(self.wanted)
         self._commands[:, self.walk.legs.columns] = self.walk.angles()
         self._robot.command = self._commands

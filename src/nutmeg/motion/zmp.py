@@ -1,4 +1,4 @@
-"""From where the weight should rest to how the body must sway: preview control of the zero-moment point.
+"""Preview control of the zero-moment point: the sway of the body for a given path of the ZMP.
 
 The robot is a cart of constant height z_c on a massless table (Kajita and others, "Biped walking pattern
 generation by using preview control of zero-moment point", ICRA 2003): its zero-moment point (ZMP) is
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewSettings:
-    """How the ZMP is followed; weights as in Kajita's example."""
+    """Settings of the preview control; weights as in Kajita's example."""
 
     period: Annotated[float, above(0.0, "s")] = 0.01
     """Time between two samples [s]."""
     preview: Annotated[float, above(0.0, "s")] = 1.6
-    """How far ahead the reference is known [s]; gains beyond it are negligible at human-like heights and below."""
+    """Time for which the reference is known ahead [s]; later gains are negligible at human-like heights and below."""
     error_weight: Annotated[float, above(0.0)] = 1.0
     """Weight Q_e of the squared ZMP error."""
     jerk_weight: Annotated[float, above(0.0)] = 1e-6
     """Weight R of the squared change of jerk; larger is smoother and follows less closely."""
     gravity: Annotated[float, above(0.0, "m/s^2")] = GRAVITY
-    """[m/s²]."""
+    """Gravitational acceleration [m/s²]."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -134,7 +134,7 @@ class PreviewControl:
 
 @dataclass(frozen=True)
 class MotionPlan:
-    """What a robot is to do at T times; the ground is at z = 0."""
+    """Planned feet, ZMP and torso of a robot at T times; the ground is at z = 0."""
 
     feet: Pose
     """The soles, (T, 2, 3) and (T, 2, 3, 3)."""
@@ -151,17 +151,17 @@ class PlannedMotion:
 
     Args:
         body: the robot.
-        plan: what it is to do.
+        plan: the plan.
         centre_height: z_c of the cart-table model [m].
-        control: how the ZMP is followed.
-        corrections: how often the sway is corrected for what the cart-table model leaves out, above all the swinging
+        control: settings of the preview control.
+        corrections: number of corrections of the sway for effects outside the cart-table model, above all the swinging
             legs (Kajita's second stage of preview control).
 
     Attributes:
         centre: planned path of the centre of mass, (T, 2) [m].
         torso: planned pose of the torso, (T, 3) and (T, 3, 3).
         legs: angles of the legs, (T, 2, 6).
-        zmp: what the ZMP would be if the robot moved exactly as planned, (T, 2) [m].
+        zmp: ZMP of the robot if it moved exactly as planned, (T, 2) [m].
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The agents of a served game, whatever protocol they speak: from their first message to the cycle in which they leave.
+"""The agents of a served game, in any protocol: from their first message to the cycle in which they leave.
 
     class Agents(ServedAgents[Action, Percept]):               # what a protocol adds
         def handle(self, connection, message): ...             # text -> agent.action, enter(...)
@@ -38,7 +38,7 @@ _Percept_co = TypeVar("_Percept_co", covariant=True)
 
 
 class ServedGame(Protocol[_Action_contra, _Percept_co]):
-    """What a game offers to any server; players are called by slot (see `match.rules.slots`)."""
+    """The interface of a game to its server; players are identified by slot (see `match.rules.slots`)."""
 
     @property
     def swaps(self) -> int:
@@ -77,9 +77,9 @@ class AgentLimits(Limits):
     patience: float = 60.0
     """How long a server that waits for `(syn)` waits for one agent before it disconnects it [s]."""
     newcomers: float = 5.0
-    """How long such a server waits for the answer of an agent that does not know its number yet [s]. The league's
-    server does not wait for the answers to an agent's first percepts at all, and there are agents that throw one of
-    them away."""
+    """How long a synchronous server waits for the answer of an agent that does not know its number yet [s]. The
+    league's server does not wait for the answers to an agent's first percepts, and some agents throw one of them
+    away."""
     agents: int = 64
     """Connections of agents at once."""
     monitors: int = 16
@@ -99,9 +99,9 @@ class Agent(Generic[ActionT]):
     slot: int | None = None
     """Its place in the game, once it has entered."""
     action: ActionT | None = None
-    """What it wants done in the next cycle."""
+    """Its action in the next cycle."""
     ready: bool = False
-    """Whether it has said that the next cycle may come."""
+    """Whether it has released the next cycle."""
     asked: float = 0.0
     """When it was sent its last percept."""
     percepts: int = 0
@@ -114,7 +114,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
     """All agents; the owner of their connections."""
 
     first_request = "(init ...)"
-    """What an agent has to send first."""
+    """The first message that an agent has to send."""
 
     def __init__(
         self, game: ServedGame[ActionT, PerceptT], loop: SocketLoop, limits: AgentLimits, report: Reporter
@@ -125,7 +125,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
         self._silent: set[Agent[ActionT]] = set()
         """Agents that have sent nothing since their last percept."""
         self._unready: set[Agent[ActionT]] = set()
-        """Agents that have not said since their last percept that the next cycle may come."""
+        """Agents that have not released the next cycle since their last percept."""
 
     @property
     def connections(self) -> list[Connection[bytes]]:
@@ -161,7 +161,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
 
     @abstractmethod
     def message(self, agent: Agent[ActionT], percepts: Mapping[int, PerceptT]) -> bytes | None:
-        """What an agent is sent in a cycle, with its length before it; None for nothing."""
+        """The message to an agent in a cycle, with its length before it; None for none."""
 
     def enter(self, agent: Agent[ActionT], team: str, number: int, robot: str) -> None:
         """Lets an agent into the game with the robot it has asked for, or disconnects it with the game's reason."""
@@ -177,7 +177,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
         self._report(Report(kind="joined", client=agent.connection.name, text=text))
 
     def answered(self, agent: Agent[ActionT], *, ready: bool) -> None:
-        """An agent has sent something, and perhaps said that the next cycle may come."""
+        """Notes that an agent has sent something, and whether it has released the next cycle."""
         self._silent.discard(agent)
         if ready:
             agent.ready = True
@@ -214,7 +214,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
                 agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
 
     def awaited(self) -> list[Connection[bytes]]:
-        """Connections of the agents that have not said `(syn)` since their last percept."""
+        """Connections of the agents that have not sent `(syn)` since their last percept."""
         return [agent.connection for agent in self._unready]
 
     def waited_for(self, *, for_syn: bool) -> bool:
@@ -223,7 +223,7 @@ class ServedAgents(Generic[ActionT, PerceptT]):
 
     @property
     def any_with_robot(self) -> bool:
-        """Whether a cycle means something to anybody."""
+        """Whether an agent has a robot, so that cycles matter."""
         for agent in self._agents.values():  # noqa: SIM110 (asked several times a cycle; a generator is slow)
             if agent.robot_type is not None:
                 return True

@@ -38,7 +38,7 @@ class Limits:
     cycle_share: int = 16384
     """Bytes a client may send in a cycle before it is held up until the next."""
     message_cost: int = 64
-    """What a message costs of that share beside its own bytes."""
+    """Cost of a message in addition to its bytes, as a part of that share."""
     messages_at_once: int = 256
     """Most messages in one piece; more disconnect the client."""
     sustained: int = 4096
@@ -48,17 +48,17 @@ class Limits:
     socket_buffer: int = 131072
     """Size of the system's send buffer of a client [bytes]."""
     broken_messages: int = 100
-    """Messages that make no sense at all before a client is disconnected."""
+    """Number of unreadable messages after which a client is disconnected."""
     reported_problems: int = 10
     """Problems of a client that are reported; the rest are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Something about a client that people may want to know."""
+    """A report about a client."""
 
     kind: Literal["joined", "left", "refused", "problem"]
-    """What kind of thing."""
+    """Kind of the report."""
     client: str
     """Which client, as `agent 127.0.0.1:50000`."""
     text: str
@@ -133,11 +133,11 @@ class Connection(Generic[Message]):
         self.sent = self.missed = 0
         """Packets that were offered and taken, and those for which the client had no room."""
         self.problems = 0
-        """Problems noted so far."""
+        """Number of problems."""
         self.broken = 0
-        """Messages without any sense so far."""
+        """Number of unreadable messages."""
         self.received = 0
-        """Messages received so far."""
+        """Number of messages received."""
         self._socket, self._loop, self._reader, self._owner = sock, loop, reader, owner
         self._limits, self._report = limits, report
         self._unsent = bytearray()
@@ -191,7 +191,7 @@ class Connection(Generic[Message]):
             self._watch()
 
     def offer(self, data: bytes) -> bool:
-        """Sends bytes as a whole, or not at all where the client has no room for them; whether it had."""
+        """Sends bytes as a whole, or not at all if the client has no room for them; returns whether it sent them."""
         self.flush()
         sent = 0 if self._unsent or self.lost is not None else self._write(data)
         if not sent:
@@ -304,8 +304,8 @@ class Clients(list[Client]):
     """The connections of one listener in the order in which they came, never more than a limit.
 
     Args:
-        limit: most connections at once.
-        report: called with who comes and who is refused.
+        limit: largest number of connections at once.
+        report: called for each client that comes or is refused.
     """
 
     def __init__(self, limit: int, report: Reporter = no_report) -> None:
@@ -314,7 +314,7 @@ class Clients(list[Client]):
         self._gone: Counter[str] = Counter()
 
     def admit(self, sock: socket.socket, name: str, text: str, make: Callable[[], Client]) -> Client | None:
-        """The connection that `make` makes for a new client, about whom `text` is reported; None if it is refused."""
+        """The connection that `make` makes for a new client, which is reported with `text`; None if it is refused."""
         if len(self) >= self._limit:
             refuse(sock, name, self._limit, self._report)
             return None
@@ -339,14 +339,14 @@ class Clients(list[Client]):
             client.update()
 
     def counts(self) -> Counter[str]:
-        """Packets, answers, packets that were missed, and problems so far, also of clients that have gone."""
+        """Counts of packets, answers, missed packets and problems, of present and former clients."""
         total = Counter(packets=0, answers=0, missed=0, problems=0)
         for counts in (self._gone, *map(_counts, self)):
             total.update(counts)
         return total
 
     def close(self) -> None:
-        """Disconnects everybody; their owner is told."""
+        """Disconnects all clients, and notifies their owner."""
         self.give_up([client.name for client in self], "the server ends")
 
 

@@ -12,7 +12,7 @@ team-mates (port 10000 plus the team's number) are counted against the team's bu
 | 18 | Standard Platform League | RoboCup-SPL/GameController3, headers/RoboCupGameControlData.h |
 | 20 | Humanoid Soccer League | RoboCup-SPL/GameController, src/data: GameControlData, TeamInfo, PlayerInfo |
 
-What has no counterpart in these messages is told as the nearest that has: our `BeforeKickOff` and the pause after a
+States without a counterpart in these messages are sent as the nearest one: our `BeforeKickOff` and the pause after a
 goal are `ready`, their last seconds `set`; every restart is `playing` with a set play.
 """
 
@@ -57,14 +57,15 @@ INITIAL, READY, SET, PLAYING, FINISHED = range(5)
 """States of a game."""
 _NORMAL, PENALTY_SHOOT, _OVERTIME = range(3)
 """Phases of a game."""
-_NO_TEAM = 255  # the kicking team where nobody kicks
+_NO_TEAM = 255  # the kicking team when neither kicks
 _SEND_PERIOD = 0.5  # between two control messages [s]: GameController3 sends two a second
-_SET_TIME = 5.0  # the last seconds of a wait for a kick-off are told as `set` [s]; chosen here
+_SET_TIME = 5.0  # the last seconds before a kick-off are sent as `set` [s]; our choice
 _TEAM_PORT = 10000  # messages between team-mates go to this port plus the team's number
 _MAX_TEAM_MESSAGE = 128  # bytes of a message between team-mates; longer ones are not allowed (SPL rules since 2022)
 _MESSAGES_PER_TEAM = 1200
 """Messages between team-mates in a game. Source: GameController3, config/champions_cup/params.yaml."""
-_DATAGRAMS_A_CYCLE = 256  # so many datagrams of each socket are read in a cycle; a flood of them holds nobody up
+# datagrams of each socket that are read in a cycle at most, so that a flood of them does not delay it
+_DATAGRAMS_A_CYCLE = 256
 _SECONDS_SHOWN = 255  # the longest time that a byte can say [s]
 
 _TEAM = [
@@ -85,7 +86,7 @@ class _Version:
     set_plays: Mapping[PlayMode, int]
     penalties: Mapping[Foul, int]
     substitute: int
-    """The penalty of a player who does not take part."""
+    """The penalty of a player that does not take part."""
 
 
 def _layout(more: Sequence[str], player: Sequence[tuple[str, str]]) -> np.dtype[np.void]:
@@ -94,12 +95,12 @@ def _layout(more: Sequence[str], player: Sequence[tuple[str, str]]) -> np.dtype[
 
 
 def _codes(*groups: tuple[int, tuple[PlayMode, ...]]) -> dict[PlayMode, int]:
-    """Play modes with the code of the set play that they are told as."""
+    """Play modes with the code of their set play."""
     return {mode: code for code, modes in groups for mode in modes}
 
 
 def _penalties(*groups: tuple[int, tuple[Foul, ...]]) -> dict[Foul, int]:
-    """Fouls with the penalty that they are told as."""
+    """Fouls with the code of their penalty."""
     return {foul: code for code, fouls in groups for foul in fouls}
 
 
@@ -141,7 +142,7 @@ _STATUS_VERSION = 4
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerSettings:
-    """Where a GameController sends and listens, and whom it speaks of."""
+    """Addresses and ports of a GameController, and the teams."""
 
     version: Literal[18, 20] = 18
     """Version of the control message: 18 (SPL) or 20 (humanoid league)."""
@@ -161,7 +162,7 @@ class ControllerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RobotStatus:
-    """What a robot says of itself."""
+    """The status message of a robot."""
 
     time: float
     """When it was heard [s]."""
@@ -169,7 +170,7 @@ class RobotStatus:
     pose: tuple[float, float, float]
     """Where it believes to be: x, y [mm] and heading [rad], towards the opponents' goal."""
     ball_age: float
-    """Since it last saw the ball [s]; -1 for never."""
+    """Time since it last saw the ball [s]; -1 for never."""
     ball: tuple[float, float]
     """Where the ball is relative to it [mm]."""
 
@@ -189,7 +190,7 @@ def control_message(
     Args:
         state: what the referee knows.
         rules: of the match.
-        present: (2, 11) who takes part, by sides and numbers.
+        present: (2, 11) whether a robot takes part, by sides and numbers.
         settings: version, numbers and colours of the teams.
         swapped: whether the first team plays from the right now.
         packet: number of the message, counted round.
@@ -292,17 +293,17 @@ class GameController(Closing):
     def __init__(self, settings: ControllerSettings, rules: Rules) -> None:
         self.settings, self._rules = settings, rules
         self.robots: dict[tuple[int, int], RobotStatus] = {}
-        """What robots last said of themselves, by team and player."""
+        """The last status of robots, by team and player."""
         self.sent = self.refused = 0
         """Control messages sent, and datagrams that made no sense."""
         self.team_messages = [0, 0]
-        """Messages between team-mates so far."""
+        """Numbers of messages between team-mates."""
         self._next, self._sockets = -math.inf, []  # type: tuple[float, list[socket.socket]]
         try:
             self._out = self._socket()
             self._out.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
             self._answers = self._listening(settings.listen, settings.return_port)
-            # Team-mates broadcast: whoever listens beside the robots has to share their port.
+            # Team-mates broadcast: a listener beside the robots has to share their port.
             self._teams = [self._listening("", _TEAM_PORT + number) for number in settings.numbers]
         except OSError as error:
             self.close()
@@ -314,12 +315,12 @@ class GameController(Closing):
         """UDP port on which robots answer."""
 
     def update(self, time: float, state: MatchState, present: Bools, *, swapped: bool) -> None:
-        """Hears what has come, and sends a control message if one is due; once a cycle.
+        """Receives messages, and sends a control message if one is due; called once a cycle.
 
         Args:
-            time: of the simulation [s].
-            state: what the referee knows.
-            present: (2, 11) who takes part.
+            time: time of the simulation [s].
+            state: the referee's state.
+            present: (2, 11) whether a robot takes part.
             swapped: whether the first team plays from the right now.
         """
         self._hear(time)
@@ -334,7 +335,7 @@ class GameController(Closing):
         try:
             self._out.sendto(message, (self.settings.address, self.settings.port))
         except OSError:
-            self.refused += 1  # nobody listens there, or there is no network: the match goes on
+            self.refused += 1  # no receiver there, or no network: the match continues
 
     def _hear(self, time: float) -> None:
         for data in _datagrams(self._answers):
@@ -377,7 +378,7 @@ class GameController(Closing):
 
 
 def _datagrams(sock: socket.socket) -> list[bytes]:
-    """What has come on a socket, bounded."""
+    """The datagrams that have come on a socket, up to a limit."""
     found: list[bytes] = []
     for _ in range(_DATAGRAMS_A_CYCLE):
         try:

@@ -1,4 +1,4 @@
-"""The socket loop of every server: one thread, callbacks, and nobody is waited for.
+"""The socket loop of every server: one thread, callbacks, and no blocking.
 
     loop = SocketLoop()
     listener = Listener(loop, tcp_listener("127.0.0.1", 9000), admit)   # admit(socket, peer) for each new client
@@ -6,13 +6,13 @@
     loop.serve(0.004)                                                   # waits at most 4 ms, one turn for each socket
     loop.wake()                                                         # from any thread or signal handler
 
-Callbacks must neither block nor raise. A socket gets one turn in each call of `serve`, so that nobody is served twice
-before everybody has been served once. Where `serve` has to end early (`until`), the sockets that are left go first in
+Callbacks must neither block nor raise. A socket gets one turn in each call of `serve`, so that no client is served
+twice before all have been served once. Where `serve` has to end early (`until`), the sockets that are left go first in
 the next call.
 
-Falling asleep in a system call and being woken takes 50 us and more, which is a large part of a cycle of a fast server
-(130 us with one robot). `serve(awake=True)` therefore asks the system again and again, but only if the last wait was
-short, and never for longer than `AWAKE_TIME`: peers that think for longer cost nothing but one such time.
+Sleeping in a system call and waking up takes 50 us and more, which is a large part of a cycle of a fast server (130 us
+with one robot). `serve(awake=True)` therefore polls, but only if the last wait was short, and never for longer than
+`AWAKE_TIME`, which is all that slower peers cost.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Listener:
         return str(host), int(port)
 
     def close(self) -> None:
-        """Accepts nobody any more; closing twice is fine."""
+        """Stops accepting clients; closing twice is fine."""
         self._loop.forget(self._socket)
         self._socket.close()
 
@@ -197,7 +197,7 @@ def _listening(listener: socket.socket, where: tuple[str, int] | Path, named: st
 
 
 def _remove_dead(path: Path) -> None:
-    """Removes a socket file on which nobody listens any more; one that is in use stays, and cannot be bound."""
+    """Removes a socket file without a listener; one that is in use stays, and cannot be bound."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         try:

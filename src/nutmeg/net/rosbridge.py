@@ -10,7 +10,7 @@
 | `/joint_states` | sensor_msgs/msg/JointState | encoders, true speeds |
 | `/imu` | sensor_msgs/msg/Imu | no orientation: its covariance begins with -1 |
 | `/ground_truth/pose` | geometry_msgs/msg/PoseStamped | true place of the torso |
-| `/CAMERA/image_raw` | sensor_msgs/msg/Image | rgb8; drawn only while somebody subscribes |
+| `/CAMERA/image_raw` | sensor_msgs/msg/Image | rgb8; drawn only while there is a subscriber |
 | `/CAMERA/image_raw/compressed` | sensor_msgs/msg/CompressedImage | png |
 | to `/joint_commands` | sensor_msgs/msg/JointState | `name` and `position`; a motor keeps its last target |
 | to `/position_controller/commands` | std_msgs/msg/Float64MultiArray | a position for each motor, in order |
@@ -65,7 +65,7 @@ _LIMITS = Limits(
     burst=4 << 20,
     socket_buffer=1 << 20,  # a picture as text has about 400 kB
 )
-"""What one client may do."""
+"""Limits of one client."""
 _UNKNOWN_ORIENTATION = [-1.0, *[0.0] * 8]
 """The covariance of an orientation that is not measured, as sensor_msgs/Imu says it."""
 
@@ -117,7 +117,7 @@ class _WebSocketReader:
 
 @dataclass
 class _Subscription:
-    """What a client wants of a topic."""
+    """A client's subscription to a topic."""
 
     interval: float = 0.0
     """Time between two messages at least [s]."""
@@ -254,7 +254,7 @@ class RosPort:
         return True
 
     def picture(self, picture: Picture) -> None:
-        """Publishes a picture to who subscribes to its camera."""
+        """Publishes a picture to the subscribers of its camera."""
         base = self._cameras.get(picture.camera)
         if base is None:
             return
@@ -282,11 +282,11 @@ class RosPort:
         self._clients.give_up(names, f"it has not commanded for {self.host.settings.patience:g} s")
 
     def counts(self) -> dict[str, int]:
-        """Messages, answers, messages that were missed, and problems so far, of all clients."""
+        """Counts of messages, answers, missed messages and problems, of all clients."""
         return dict(self._clients.counts())
 
     def close(self) -> None:
-        """Disconnects everybody; closing twice is fine."""
+        """Disconnects all clients; closing twice is fine."""
         self._clients.close()
         if hasattr(self, "_listener"):
             self._listener.close()
@@ -373,7 +373,7 @@ class RosPort:
         self._want_cameras()
 
     def _want_cameras(self) -> None:
-        """Has those cameras drawn that somebody subscribes to."""
+        """Has those cameras drawn that are subscribed to."""
         topics = {topic for client in self._clients for topic in client.wanted}
         seen = [name for name, base in self._cameras.items() if topics & {base, f"{base}/compressed"}]
         self.host.want_cameras(self.name, seen)

@@ -161,7 +161,7 @@ class MatchedSeries:
     columns: tuple[str, ...]
     units: tuple[str, ...]
     real: Floats
-    """`(T, columns)`."""
+    """Measured series of the real robot, `(T, columns)`."""
     simulated: Floats
     """`(..., T, columns)`, NaN after the end."""
     frames: Indices

@@ -228,7 +228,7 @@ class FitnessSettings:
         "weighted",
         "python",
     ] = "speed"
-    """What is measured."""
+    """The quantity that is measured."""
     after: float = 0.0
     """Seconds at the start that do not count."""
     sideways: float = 0.0

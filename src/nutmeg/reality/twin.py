@@ -13,6 +13,9 @@ relative ones multiply it. A searched `physics.timestep` is brought to the neare
 joint zero (`zero.JOINT`) is what the encoder reads where the joint is at zero: commands, start and angles of a trial
 are those of the encoder.
 
+On a device (`TwinSettings.device`) the worlds are those of `mujoco_warp`, in 32 bit; the scene of every candidate is
+still built on this processor.
+
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.
 """
@@ -35,7 +38,7 @@ from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.sensing import sensor_labels
-from nutmeg.sim.worlds import StartState, Worlds, actuation_in
+from nutmeg.sim.worlds import Device, StartState, Worlds, actuation_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +106,8 @@ class TwinSettings:
     """Height of the robot's lowest point above the ground at the start [m]."""
     adjustments: tuple[Adjustment, ...] = ()
     """Numbers that differ from the robot's files."""
+    device: Device = "cpu"
+    """Where candidates are simulated: `cpu`, `gpu` or `warp-cpu`, as of `Worlds`."""
 
 
 class Twin:
@@ -121,6 +126,8 @@ class Twin:
             for target in one.targets(name):
                 parse_target(target)
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
+        if settings.device != "cpu":
+            Worlds(scene, 1, device=settings.device)  # so are robots that a device cannot simulate
         self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
         self._zeros(self.space.start, ())  # a joint that is not there is an error at once
@@ -232,7 +239,7 @@ class Twin:
                     jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
         out = {i: _nothing(self.base, self.table, trials[i], len(rows), watched) for i in group}
         for some in jobs.values():
-            worlds = Worlds.of([job.scene for job in some], threads=self.threads)
+            worlds = Worlds.of([job.scene for job in some], threads=self.threads, device=self.settings.device)
             done = self._roll_out(worlds, rows, some, watched)
             for world, job in enumerate(some):
                 _copy_world(done, world, out[job.index], job.number)
@@ -267,7 +274,6 @@ class Twin:
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
         switched = trials[0].powered is not None
-        volts = [trial.voltage for trial in trials if trial.voltage is not None]
         zeros = np.stack([self._zeros(rows[job.number], job.trial.conditions) for job in jobs])
         position = np.array(self.table.drives) == "position"
         shifts = np.where(position, zeros[:, self.table.motor_joints], 0.0)
@@ -278,7 +284,8 @@ class Twin:
                 values=np.stack([_longer(trial.commands, longest) for trial in trials]) - shifts[:, None],
                 period=trials[0].period,
                 powered=np.stack([_powered(trial, longest) for trial in trials]) if switched else None,
-                voltage=np.stack([_longer(v, longest) for v in volts]) if volts else None,
+                voltage=_stacked_input([trial.voltage for trial in trials], longest),
+                temperature=_stacked_input([trial.temperature for trial in trials], longest),
                 delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
                 rows=np.array([len(trial) for trial in trials]),
             ),
@@ -367,12 +374,19 @@ def _alike(trials: Sequence[Trial]) -> list[list[int]]:
     """Numbers of trials that can share a batch."""
     groups: dict[object, list[int]] = {}
     for index, trial in enumerate(trials):
-        groups.setdefault((trial.period, trial.powered is None, trial.voltage is None), []).append(index)
+        inputs = (trial.powered is None, trial.voltage is None, trial.temperature is None)
+        groups.setdefault((trial.period, *inputs), []).append(index)
     return list(groups.values())
 
 
+def _stacked_input(series: Sequence[Floats | None], rows: int) -> Floats | None:
+    """A recorded input of some trials, (N, rows); None if they have none (`_alike`)."""
+    known = [_longer(one, rows) for one in series if one is not None]
+    return np.stack(known) if known else None
+
+
 def _longer(commands: Floats, rows: int) -> Floats:
-    """Commands, or voltages, filled up to a number of rows; what is added is never given."""
+    """Commands, or recorded inputs, filled up to a number of rows; what is added is never given."""
     return np.concatenate([commands, np.repeat(commands[-1:], rows - len(commands), axis=0)])
 
 
@@ -461,6 +475,8 @@ class Trial:
     """Whether the motors have power, (T,); always without it."""
     voltage: Floats | None = None
     """Recorded voltage of the motors' supply in each period, (T,) [V]; that of the battery without it."""
+    temperature: Floats | None = None
+    """Recorded temperature of the motors in each period, (T,) [°C]; that of the data sheet, 25 °C, without it."""
     conditions: tuple[Adjustment, ...] = ()
     """What is different in this trial, such as another load or gain."""
 
@@ -478,6 +494,10 @@ class Trial:
             self.voltage.shape != (len(self.commands),) or not (np.isfinite(self.voltage) & (self.voltage > 0)).all()
         ):
             raise UsageError(f"trial {self.name!r}: `voltage` must be a number above 0 V in every row.")
+        if self.temperature is not None and (
+            self.temperature.shape != (len(self.commands),) or not np.isfinite(self.temperature).all()
+        ):
+            raise UsageError(f"trial {self.name!r}: `temperature` must be a number in every row.")
         if self.powered is not None and self.powered.shape != (len(self.commands),):
             raise UsageError(
                 f"trial {self.name!r}: `powered` has the shape {self.powered.shape}; needed is one per row."

@@ -12,8 +12,9 @@ tools read (`polars.read_parquet("walk.nutmeg/series-*.parquet")` gives the whol
 
 Write one, and read it, also from another process while it grows:
 
-    channels = [Channel(name="nao1.angles", labels=("HeadYaw", "HeadPitch"), unit="rad", resolution=1e-4)]
-    with RecordingWriter.create(Path("walk.nutmeg"), channels, kind="scene", seed=7) as writer:
+    channels = (Channel(name="nao1.angles", labels=("HeadYaw", "HeadPitch"), unit="rad", resolution=1e-4),)
+    manifest = Manifest(kind="scene", seed=7, channels=channels)
+    with RecordingWriter.create(Path("walk.nutmeg"), manifest) as writer:
         writer.append(0.02, np.array([0.1, -0.2]))
         writer.event(0.02, "kick", robot="nao1")
 

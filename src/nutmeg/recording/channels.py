@@ -82,7 +82,7 @@ class Channel:
 
 
 class Layout:
-    """All channels of a recording side by side: which columns are whose, and how values are rounded."""
+    """The columns of all channels of a recording side by side, and how their values are rounded."""
 
     def __init__(self, channels: Sequence[Channel], path: Path) -> None:
         self.channels = tuple(channels)

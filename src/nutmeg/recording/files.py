@@ -52,7 +52,7 @@ _TAIL = re.compile(r"tail-(\d{5,})\.f64")
 
 
 def load_parquet() -> None:
-    """Loads the library that writes chunks, for those who cannot wait for it later; it occupies 30 MB."""
+    """Loads pyarrow (30 MB) ahead of time, for writers that must not wait for it when the first chunk is full."""
     import pyarrow.parquet  # noqa: F401 (to have it loaded)
 
 
@@ -69,16 +69,16 @@ def series_name(index: int) -> str:
 
 
 def tail_name(index: int) -> str:
-    """The file of the rows that will become chunk `index`; to be ignored once that exists."""
+    """The file of the rows that will become chunk `index`; readers ignore it once that chunk exists."""
     return f"tail-{index:05d}.f64"
 
 
 def series_indices(names: Iterable[str]) -> list[int]:
-    """Which chunks are among the file names, in order."""
+    """Sorted indices of the chunks among these file names."""
     return sorted(int(found[1]) for name in names if (found := _SERIES.fullmatch(name)))
 
 
-def is_chunk_name(name: str) -> bool:
+def _is_chunk_name(name: str) -> bool:
     """Whether a file of this name holds rows."""
     return bool(_SERIES.fullmatch(name) or _TAIL.fullmatch(name))
 
@@ -207,7 +207,7 @@ class _FolderStore:
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """Where the content of an entry lies in a packed file, in bytes."""
+    """Place of an entry's content in a packed file, in bytes."""
 
     start: int
     size: int
@@ -289,7 +289,7 @@ class _PackedStore:
 
 
 def _end_of_walk(entries: dict[str, _Entry], length: int) -> str:
-    """Where a packed file without directory ends, as a sentence."""
+    """A sentence that says where a packed file without directory ends."""
     cut = [name for name, entry in entries.items() if entry.start + entry.size > length]
     if cut:
         entry = entries[cut[0]]
@@ -303,7 +303,7 @@ def open_store(path: Path) -> Store:
     """The files of the recording at `path`, a folder or a packed file."""
     if path.is_dir():
         if not (path / MANIFEST).is_file():
-            raise RecordingError(f"{path}: is a folder, but no recording: it has no {MANIFEST}.")
+            raise RecordingError(f"{path}: is a folder, but no recording: it has no {MANIFEST}.{_recordings_in(path)}")
         return _FolderStore(path)
     if not path.is_file():
         raise RecordingError(f"{path}: there is no such recording. Check the path.")
@@ -321,8 +321,15 @@ def open_store(path: Path) -> Store:
     return store
 
 
+def _recordings_in(folder: Path) -> str:
+    """A sentence that names the newest recordings in a folder, also those one folder deeper, as `runs` has them."""
+    inside = [m.parent for pattern in (f"*/{MANIFEST}", f"*/*/{MANIFEST}") for m in folder.glob(pattern)]
+    inside.sort(key=lambda recording: (recording / MANIFEST).stat().st_mtime, reverse=True)
+    return f" Did you mean {' or '.join(map(str, inside[:3]))}?" if inside else ""
+
+
 def pack(folder: Path, file: Path, *, overwrite: bool = False) -> None:
-    """Write the recording in `folder` into one file; what is void or foreign in the folder stays behind."""
+    """Writes the recording in `folder` into one file, without void tails and files that are not part of it."""
     folder, file = Path(folder), Path(file)
     store = open_store(folder)
     if not isinstance(store, _FolderStore):
@@ -362,4 +369,4 @@ def remove_recording(path: Path) -> None:
 
 
 def _belongs(name: str) -> bool:
-    return name in (MANIFEST, SCENE, EVENTS) or is_mesh_name(name) or is_chunk_name(name)
+    return name in (MANIFEST, SCENE, EVENTS) or is_mesh_name(name) or _is_chunk_name(name)

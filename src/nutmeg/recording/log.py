@@ -21,6 +21,7 @@ import csv
 import gzip
 import math
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +33,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import FileError, NutmegError, UnknownNameError, listing, suggestion
 from nutmeg.recording.channels import Channel, Layout
 from nutmeg.recording.files import remove_recording
+from nutmeg.recording.manifest import Manifest
 from nutmeg.recording.reader import Recording
 from nutmeg.recording.writer import RecordingWriter
 
@@ -62,7 +64,7 @@ class Log:
     config: Mapping[str, object] = field(default_factory=dict)
     """The metadata of a recording; empty for other files."""
     problems: Sequence[str] = ()
-    """What is missing from a damaged recording, one sentence each."""
+    """Missing parts of a damaged recording, one sentence each."""
 
     @classmethod
     def of(cls, recording: Recording) -> Log:
@@ -117,7 +119,7 @@ def _csv_log(path: Path, mapping: CsvMap) -> Log:
     times: list[float] = []
     rows: list[list[float]] = []
     events: list[dict[str, Any]] = []
-    with csv_rows(path, mapping) as table:
+    with _csv_rows(path, mapping) as table:
         for time, values, changes in table:
             events += [{"time": time, "kind": kind, **fields} for kind, fields in changes]
             if values:
@@ -150,7 +152,7 @@ def log_in_memory(
     rows: Floats,
     events: Sequence[Mapping[str, Any]],
 ) -> Log:
-    """A log of values (rows, width) that are all there; they are rounded as a recording would store them."""
+    """A log of values (rows, width) in memory; they are rounded as a recording would store them."""
     if not len(times):
         raise FileError(path, "has no row that is to be kept. Check `where` in the column map.")
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
@@ -193,6 +195,9 @@ def _grouped(path: Path, names: list[str]) -> dict[str, list[str]]:
             groups.setdefault(channel, []).append(name)
     if not groups:
         raise FileError(path, f"has no column like 'angles.JOINT'. {listing('column', names)}")
+    used = Counter(name for name in names if name == "time" or "." in name)
+    if twice := [name for name, count in used.items() if count > 1]:
+        raise FileError(path, f"has the column {twice[0]!r} twice; give each a name of its own.")
     return groups
 
 
@@ -208,10 +213,12 @@ _BATCH = 1000  # rows appended together
 
 def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool = False) -> Recording:
     """Write the rows of the CSV file `source` to a new recording `target`, as `mapping` says."""
-    with csv_rows(source, mapping) as table:
+    with _csv_rows(source, mapping) as table:
         channels = [part.channel for part in mapping.channels]
         config = {"source": source.name, **mapping.config}
-        writer = RecordingWriter.create(target, channels, kind=mapping.kind, seed=0, config=config, overwrite=overwrite)
+        writer = RecordingWriter.create(
+            target, Manifest(kind=mapping.kind, seed=0, channels=tuple(channels), config=config), overwrite=overwrite
+        )
         try:
             with writer:
                 _copy(table, writer)
@@ -222,7 +229,7 @@ def import_csv(source: Path, target: Path, mapping: CsvMap, *, overwrite: bool =
 
 
 @contextlib.contextmanager
-def csv_rows(source: Path, mapping: CsvMap) -> Iterator[_CsvRows]:
+def _csv_rows(source: Path, mapping: CsvMap) -> Iterator[_CsvRows]:
     """Opens a CSV file to read its rows as `mapping` says; what is wrong with the file is an error that names it."""
     try:
         with _open_text(source) as file:
@@ -355,7 +362,7 @@ class _CsvRows:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvTime:
-    """Where the time of a row comes from."""
+    """The source of the time of a row."""
 
     column: str = ""
     """The column with the time; empty if there is none."""
@@ -410,7 +417,7 @@ class CsvChannel:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvMap:
-    """Which columns of a CSV file become which channels and events; a TOML file.
+    """The mapping from columns of a CSV file to channels and events; a TOML file.
 
     [time]
     column = "time_s"               # or, without such a column: rate = 50.0 (rows per second)

@@ -79,13 +79,13 @@ class Manifest:
     nutmeg: str = ""
     """Version of Nutmeg that wrote it."""
     started: str = ""
-    """When the recording began, ISO 8601; no part of the content."""
+    """Time at which the recording began, ISO 8601; not part of the content hash."""
     finished: bool = False
     """Whether the writer was closed properly."""
     rows: int | None = None
-    """How many rows there are; only once finished."""
+    """Number of rows; only once finished."""
     events: int | None = None
-    """How many events there are; only once finished."""
+    """Number of events; only once finished."""
     last_time: float | None = None
     """Time of the last row in s; only once finished, and if there are rows."""
 

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a reader keeps in memory: arrays that grow, and the last few decoded chunks.
+# Memory of a reader: arrays that grow, and the last few decoded chunks.
 #
 # cache = _ChunkCache(store, layout) (angles,) = cache.values("series-00000.parquet", [channel], rows=2000, when="t=0 s
 # to t=40 s")
 
 
 CACHE_BYTES = 64 * 2**20
-"""Decoded chunks that are kept; 64 MiB are about ten minutes of eight robots."""
+"""Memory for decoded chunks [bytes]; 64 MiB are about ten minutes of eight robots."""
 
 
 class _Growing:
@@ -70,7 +70,7 @@ class _Growing:
         self._rows = end
 
     def shorten(self, rows: int) -> None:
-        """Keep only the first `rows`, and the room; what was behind them will be overwritten."""
+        """Keeps only the first `rows`; later appends overwrite the others in place."""
         self._rows = rows
 
 

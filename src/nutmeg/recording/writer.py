@@ -1,10 +1,11 @@
-"""Writing a recording so that nothing is lost: not by kill -9, not by a full disk.
+"""Writing a recording so that neither kill -9 nor a full disk loses a row.
 
 Each row goes to the tail file with one `write`; when the tail is long enough, its rows are sealed as a
 Parquet chunk (temporary name, fsync, rename) and the next tail begins. A tail carries the number of the chunk
 it will become, and is void once that exists, so a crash between the two neither doubles nor loses rows.
 
-    with RecordingWriter.create(Path("walk.nutmeg"), channels, kind="scene", seed=7) as writer:
+    manifest = Manifest(kind="scene", seed=7, channels=channels)
+    with RecordingWriter.create(Path("walk.nutmeg"), manifest) as writer:
         for _ in range(500):
             writer.append(time, values)
 
@@ -25,12 +26,12 @@ from nutmeg import __version__
 from nutmeg.base.errors import RecordingError
 from nutmeg.base.journal import AppendFile, replace_file, sync_folder
 from nutmeg.recording import files
-from nutmeg.recording.channels import Channel, Layout
+from nutmeg.recording.channels import Layout
 from nutmeg.recording.files import remove_recording
 from nutmeg.recording.manifest import EVENTS, MANIFEST, SCENE, Manifest, event_line, is_mesh_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from types import TracebackType
 
     from numpy.typing import ArrayLike, NDArray
@@ -41,7 +42,7 @@ class RecordingWriter:
 
     def __init__(self, path: Path, manifest: Manifest, layout: Layout, rows_per_chunk: int) -> None:
         """Use `RecordingWriter.create` instead."""
-        files.load_parquet()  # now, and not when the first chunk is full and a cycle waits for it
+        files.load_parquet()  # before the first chunk is full, when a control cycle would wait for it
         self.path, self.manifest = path, manifest
         self._layout = layout
         self._rows = np.zeros((rows_per_chunk, 1 + layout.width), dtype="<f8")
@@ -58,11 +59,8 @@ class RecordingWriter:
     def create(
         cls,
         path: Path,
-        channels: Sequence[Channel],
+        manifest: Manifest,
         *,
-        kind: str,
-        seed: int,
-        config: Mapping[str, object] | None = None,
         scene_xml: str | None = None,
         rows_per_chunk: int = 4000,
         overwrite: bool = False,
@@ -71,10 +69,7 @@ class RecordingWriter:
 
         Args:
             path: the folder to make, by convention `something.nutmeg`.
-            channels: what each row holds, in this order.
-            kind: what it is a recording of, such as `scene`.
-            seed: the seed of everything random in it.
-            config: what to keep in the manifest; anything TOML can hold.
+            manifest: kind, seed, channels and configuration; the version of Nutmeg and the time are filled in.
             scene_xml: the scene as MJCF, for replays.
             rows_per_chunk: rows sealed together, and held in memory until then. Each column of a chunk has
                 its price: for 536 columns, chunks of 500 rows cost three times the time of 4000, and a
@@ -82,17 +77,11 @@ class RecordingWriter:
             overwrite: replace a recording that is there; anything else that is there is left alone.
         """
         path = Path(path)
-        layout = Layout(channels, path)
+        layout = Layout(manifest.channels, path)
         if rows_per_chunk < 1:
             raise RecordingError(f"{path}: rows_per_chunk is {rows_per_chunk}; it must be at least 1.")
-        manifest = Manifest(
-            kind=kind,
-            seed=int(seed),
-            channels=layout.channels,
-            config=config or {},
-            nutmeg=__version__,
-            started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        )
+        started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        manifest = replace(manifest, seed=int(manifest.seed), nutmeg=__version__, started=started)
         text = manifest.text().encode()
         _clear_the_place(path, overwrite=overwrite)
         try:
@@ -105,7 +94,7 @@ class RecordingWriter:
             writer = cls(path, manifest, layout, rows_per_chunk)
             replace_file(path / MANIFEST, text)  # last: with it, the folder is a recording
         except OSError as error:
-            for file in path.iterdir():  # all of them made here, a moment ago
+            for file in path.iterdir():  # all of these were just created here
                 file.unlink()
             path.rmdir()
             raise RecordingError(f"{path}: cannot be written: {error.strerror}. Choose another place.") from None
@@ -122,7 +111,7 @@ class RecordingWriter:
 
     @property
     def rows_written(self) -> int:
-        """How many rows were appended."""
+        """Number of appended rows."""
         return self._sealed + self._filled
 
     def append(self, time: float, values: NDArray[np.floating]) -> None:

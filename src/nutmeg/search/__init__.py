@@ -1,4 +1,4 @@
-"""How it is improved: spaces of named parameters, searchers that ask and tell, evaluation on one machine or many."""
+"""Search: spaces of named parameters, searchers with an ask/tell interface, evaluation on one machine or many."""
 
 from nutmeg.search.cluster import OnCluster
 from nutmeg.search.evaluation import Evaluation, Evaluator, InThisThread, OneByOne, Share, Threads

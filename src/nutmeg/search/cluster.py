@@ -1,6 +1,6 @@
-"""Evaluation on many machines: the workers of a Dask cluster that is already there.
+"""Evaluation on many machines: the workers of a running Dask cluster.
 
-    evaluator = OnCluster("tcp://127.0.0.1:8786")       # where `dask scheduler` says it is
+    evaluator = OnCluster("tcp://127.0.0.1:8786")       # the address that `dask scheduler` prints
     with contextlib.closing(evaluator):
         evaluation = evaluator.evaluate(function, candidates, seeds)
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What runs on the workers of a Dask cluster: a function that is kept there, and called for many pieces.
+# Code that runs on the workers of a Dask cluster: a function is kept there and called for many pieces.
 #
 # A function is kept as it was sent until the first piece needs it. A worker that was not there when it was sent
 # answers `Lacking`, and is sent it then. Pieces do not depend on it in Dask's sense: Dask would give all of them to
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 CHECKED_SOFTWARE = ("nutmeg", "python", "numpy", "mujoco")
 """Software that must have the same version here and on the workers."""
 MAX_KEPT_FUNCTIONS = 4
-"""How many functions a worker keeps; the oldest goes first."""
+"""Number of functions that a worker keeps; the oldest is dropped first."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _Kept:
 
 
 def keep(digest: str, sent: bytes, dask_worker: Worker) -> dict[str, str]:
-    """Keeps a function on a worker, which Dask puts in; gives back the versions that are there."""
+    """Keeps a function on a worker (an argument that Dask fills in); returns the worker's software versions."""
     functions = _functions(dask_worker)
     functions.setdefault(digest, _Kept(sent))
     while len(functions) > MAX_KEPT_FUNCTIONS:
@@ -115,7 +115,7 @@ def keep(digest: str, sent: bytes, dask_worker: Worker) -> dict[str, str]:
     return versions(CHECKED_SOFTWARE)
 
 
-def evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | Lacking:
+def _evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | Lacking:
     """Evaluates a piece (n, k) on a worker, with the function of this digest."""
     from distributed import get_worker
 
@@ -125,7 +125,7 @@ def evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest:
 
 
 def _functions(worker: Worker) -> dict[str, _Kept]:
-    """The functions that a worker keeps, by digest; they live as long as the worker."""
+    """The functions that a worker keeps until it ends, by digest."""
     return cast("dict[str, _Kept]", vars(worker).setdefault("nutmeg_functions", {}))
 
 
@@ -150,12 +150,12 @@ class OnCluster:
     """Evaluates on the workers of a Dask cluster.
 
     Args:
-        address: of the scheduler, `tcp://host:port`, or the path of the `.json` file it writes with
+        address: address of the scheduler, `tcp://host:port`, or the path of the `.json` file it writes with
             `--scheduler-file`.
-        piece: how many candidates a call of the function gets; an equal share for each thread of the workers that
-            are there by default.
+        piece: number of candidates in each call of the function; by default an equal share for each thread of the
+            present workers.
         patience: time without an answer after which the number of workers is checked [s].
-        notice: called with a sentence when there are none; by default, a warning is logged.
+        notice: called with a sentence when there are no workers; by default, a warning is logged.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class OnCluster:
     def evaluate(
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
-        """The values of candidates (N, k); if interrupted, what has not begun is taken back."""
+        """The values of candidates (N, k); if interrupted, pieces that have not begun are cancelled."""
         sendable = _serialised(function)
         try:
             threads = self._handed_over(sendable)
@@ -190,7 +190,7 @@ class OnCluster:
             raise
 
     def close(self) -> None:
-        """Leaves the cluster, which stays as it is."""
+        """Disconnects from the cluster, which keeps running."""
         client, self._client, self._sent = self._client, None, ""
         if client is not None:
             with contextlib.suppress(OSError), _quiet("distributed.client", when=client.status != "running"):
@@ -203,7 +203,7 @@ class OnCluster:
         return self._client
 
     def _handed_over(self, function: _Sendable) -> int:
-        """Sends the function to the workers that do not have it; how many threads all workers have."""
+        """Sends the function to the workers that do not have it; returns the number of threads of all workers."""
         client = self._connected()
         if self._sent != function.digest:
             self._sent, self._knowing = function.digest, set()
@@ -215,7 +215,7 @@ class OnCluster:
         return sum(threads.values())
 
     def _hand_over(self, client: Client, function: _Sendable, workers: list[str]) -> None:
-        """Sends the function to some workers; one that has gone meanwhile is passed over."""
+        """Sends the function to some workers; workers that have left meanwhile are skipped."""
         found = client.run(keep, function.digest, function.content, workers=workers, on_error="return")
         for address, answer in found.items():
             if isinstance(answer, OSError):
@@ -252,7 +252,7 @@ class OnCluster:
                     yield piece, answer
 
     def _next(self, client: Client, finished: queue.SimpleQueue[Future]) -> list[Future]:
-        """Waits for a future that has finished; that one, and all others that have."""
+        """Waits until a future has finished; returns all futures that have."""
         noticed = False
         while True:
             with contextlib.suppress(queue.Empty):
@@ -271,7 +271,7 @@ class OnCluster:
 
     @contextlib.contextmanager
     def _scheduler_there(self) -> Iterator[None]:
-        """Turns the many errors that Dask raises when its scheduler has gone into one."""
+        """Turns the many errors that Dask raises after losing its scheduler into one."""
         try:
             yield
         except (OSError, asyncio.CancelledError, concurrent.futures.CancelledError) as error:
@@ -284,18 +284,18 @@ class OnCluster:
 def _submitted(
     client: Client, function: _Sendable, work: Work, finished: queue.SimpleQueue[Future]
 ) -> dict[str, tuple[Piece, Future]]:
-    """Hands pieces out; each and its future, by key. What is done is put into `finished`."""
+    """Submits pieces; returns each piece with its future, by key. Futures are put into `finished` when done."""
     if not work:
         return {}
     candidates, seeds = zip(*work.values(), strict=True)
-    futures = client.map(evaluate_there, candidates, seeds, digest=function.digest, pure=False)
+    futures = client.map(_evaluate_there, candidates, seeds, digest=function.digest, pure=False)
     for future in futures:
         future.add_done_callback(finished.put)
     return {future.key: (piece, future) for piece, future in zip(work, futures, strict=True)}
 
 
 def _check_installed(client: Client) -> None:
-    """An error if a worker has no Nutmeg: sent a task that it cannot read, it would end without a word to us."""
+    """Raises an error if a worker has no Nutmeg: a worker that cannot read a task would end without a message."""
     found = client.get_versions(packages=[DISTRIBUTION])["workers"]
     lacking = [address for address, worker in found.items() if not worker["packages"].get(DISTRIBUTION)]
     if lacking:
@@ -320,7 +320,7 @@ def _check_versions(address: str, found: Mapping[str, str]) -> None:
 def _answers_of(client: Client, futures: list[Future]) -> list[Answer | Lacking | Died]:
     """The answers of finished futures; fetched together if all went well, which is many times faster."""
     if all(future.status == "finished" for future in futures):
-        with contextlib.suppress(Exception):  # whatever it was, it shows again, and of which
+        with contextlib.suppress(Exception):  # fetching one by one repeats the error and shows which future raised it
             return cast("list[Answer | Lacking | Died]", client.gather(futures))
     return [_answer_of(future) for future in futures]
 
@@ -335,7 +335,7 @@ def _answer_of(future: Future) -> Answer | Lacking | Died:
         return Died("the Dask workers that tried it died, also when it was alone")
     except (EnvironmentProblem, OSError, concurrent.futures.CancelledError):
         raise
-    except Exception as error:  # what kept Dask from calling us: nutmeg is not installed, say
+    except Exception as error:  # Dask could not call the function, for instance because nutmeg is not installed
         raise EnvironmentProblem(
             f"the Dask cluster cannot run Nutmeg's tasks ({type(error).__name__}: {error}). The scheduler and all "
             "workers need the same Python, Nutmeg and NumPy as this machine."
@@ -373,7 +373,7 @@ def _check_listening(address: str) -> None:
     said = _address_in(address) if _is_file(address) else address
     host, port = urlsplit(said).hostname, urlsplit(said).port
     if not host or not port or not said.startswith(("tcp://", "tls://")):
-        return  # Dask knows other ways, too
+        return  # Dask supports other protocols, too
     end = time.monotonic() + LISTENING_TIMEOUT
     while True:
         try:
@@ -395,7 +395,7 @@ def _check_listening(address: str) -> None:
 
 
 def _speaks_first(line: socket.socket) -> bool:
-    """Whether the other side greets whoever calls, as a Dask scheduler does."""
+    """Whether the other side sends a greeting on connection, as a Dask scheduler does."""
     line.settimeout(CONNECT_TIMEOUT)
     try:
         return bool(line.recv(1))
@@ -407,7 +407,7 @@ def _address_in(path: str) -> str:
     """The address in a scheduler's file."""
     try:
         said = str(json.loads(Path(path).read_text(encoding="utf-8"))["address"])
-        _ = urlsplit(said).port  # raises where there can be no such port
+        _ = urlsplit(said).port  # raises ValueError for a port that cannot exist
         return said
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FileError(

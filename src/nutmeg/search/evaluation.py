@@ -55,7 +55,7 @@ class OneByOne:
 
 @dataclass(frozen=True)
 class Failure:
-    """A candidate that has no value, and why."""
+    """A candidate without a value, and the reason."""
 
     index: int
     """Its row among the candidates."""
@@ -88,9 +88,9 @@ class Share:
     """Pieces that keep all workers busy to the end: an equal share of the candidates for each, or several of them."""
 
     unit: Annotated[int, at_least(1)] = 1
-    """Pieces are whole multiples of so many candidates."""
+    """The size of a piece is a multiple of this number of candidates."""
     most: int | None = None
-    """No piece has more than so many; where a worker's share is larger, it gets several of equal size."""
+    """Largest size of a piece; a worker whose share is larger gets several pieces of equal size."""
 
     def __post_init__(self) -> None:
         check_bounds(self, error=UsageError)
@@ -100,7 +100,7 @@ class Share:
             )
 
     def size(self, count: int, workers: int) -> int:
-        """How many of `count` candidates a piece has."""
+        """Number of candidates in a piece if there are `count` in all."""
         units = max(1, math.ceil(count / self.unit))
         most = self.most // self.unit if self.most else units
         rounds = math.ceil(units / (workers * most))
@@ -113,7 +113,7 @@ EQUAL_SHARES = Share()
 
 @dataclass(frozen=True)
 class PieceResult:
-    """The values of a piece, and why those that have none failed (empty for the others)."""
+    """The values of a piece, and the reasons of failures (empty for candidates with a value)."""
 
     values: Floats
     """(n,), or (n, rows); (n,) without rows if all failed."""
@@ -142,7 +142,7 @@ def _evaluate_piece(function: Function, candidates: Floats, seeds: Sequence[Seed
     except SimulationError as error:
         if len(candidates) == 1:
             return PieceResult(np.full(1, np.nan), (str(error) or type(error).__name__,))
-        # One of several broke down: one at a time, from fresh generators, tells which.
+        # One of several failed: evaluating them one at a time, from fresh generators, shows which.
         singles = [_evaluate_piece(function, candidates[i : i + 1], seeds[i : i + 1]) for i in range(len(seeds))]
         together = _gathered(len(singles), (((i,), one) for i, one in enumerate(singles)))
         return PieceResult(together, tuple(s.reasons[0] for s in singles))
@@ -182,7 +182,7 @@ def _gathered(count: int, results: Iterable[tuple[Piece, PieceResult]]) -> Float
     """The values of all pieces, (count,) or (count, rows); nan where a piece has none."""
     values = np.full(count, np.nan)
     for piece, result in results:
-        if result.values.ndim > values.ndim:  # the first piece with residuals tells how many there are
+        if result.values.ndim > values.ndim:  # the first piece with residuals has their number
             values = np.full((count, result.values.shape[1]), np.nan)
         if result.values.ndim == values.ndim:
             values[list(piece)] = result.values
@@ -198,7 +198,7 @@ def _checked_seeds(candidates: ArrayLike, seeds: Sequence[SeedSequence]) -> Floa
 
 
 def checked_workers(workers: int, piece: int | Share) -> None:
-    """An error unless there are workers, with pieces to work on."""
+    """Raises an error unless the numbers of workers and of candidates in a piece are positive."""
     if workers < 1 or (isinstance(piece, int) and piece < 1):
         raise UsageError(f"{workers} workers with pieces of {piece} candidates; allowed are 1 or more of both.")
 
@@ -227,8 +227,8 @@ class Threads:
     """Evaluates on threads, for functions that leave Python's lock while they work, as MuJoCo's stepping does.
 
     Args:
-        workers: how many threads.
-        piece: how many candidates a call of the function gets; by default an equal share for each thread.
+        workers: number of threads.
+        piece: number of candidates in each call of the function; by default an equal share for each thread.
     """
 
     def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
@@ -238,7 +238,7 @@ class Threads:
     def evaluate(
         self, function: Function, candidates: Floats, seeds: Sequence[SeedSequence], progress: Progress | None = None
     ) -> Evaluation:
-        """The values of candidates (N, k); if interrupted, calls that have begun are waited for, no others begin."""
+        """The values of candidates (N, k); if interrupted, running calls are waited for and no others begin."""
         rows = _checked_seeds(candidates, seeds)
         pool = concurrent.futures.ThreadPoolExecutor(self._workers, thread_name_prefix="evaluation")
         try:
@@ -260,7 +260,7 @@ def _evaluate_rows(function: Function, rows: Floats, seeds: Sequence[SeedSequenc
 
 
 # ----------------------------------------------------------------------------------------------------
-# What evaluating in other processes has in common, whether they are our own or a cluster's.
+# Shared parts of evaluation in other processes, on this machine or on a cluster.
 #
 # A worker answers a piece with its result, or with the traceback of a mistake in the function, as text: not every
 # exception can be sent from one process to another.
@@ -297,7 +297,10 @@ def evaluate_elsewhere(
     where: str,
     progress: Progress | None,
 ) -> Evaluation:
-    """The values of candidates (N, k) that are handed out in pieces to `where` processes may die."""
+    """The values of candidates (N, k) that are handed out in pieces to processes that may die.
+
+    `where` names these processes in error messages.
+    """
     rows = _checked_seeds(candidates, seeds)
 
     def answers(some: Sequence[Piece]) -> Answers:
@@ -311,8 +314,8 @@ def _results(
 ) -> Iterator[tuple[Piece, PieceResult]]:
     """The results of pieces.
 
-    The candidates of a worker that died are tried again one by one, each while nothing else is evaluated: so the one
-    that kills is found, and no other's death is taken for its own.
+    The candidates of a worker that died are tried again one by one, each while nothing else is evaluated, so that a
+    death can only be due to that candidate.
     """
     suspects: list[Piece] = []
     for piece, answer in answers(todo):

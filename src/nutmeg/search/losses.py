@@ -1,7 +1,7 @@
-"""Losses: how residuals make the value that is minimised, and what each residual weighs in it.
+"""Losses: the value that is minimised as a function of residuals, and the weight of each residual in it.
 
     loss_values("huber", residuals)             # (N,) of residuals (N, rows)
-    loss_weights("huber", residuals[0])         # (rows,): what each residual counts
+    loss_weights("huber", residuals[0])         # (rows,): weight of each residual
 
 | loss       | value                            | what a large residual does                                  |
 |------------|----------------------------------|-------------------------------------------------------------|
@@ -30,9 +30,9 @@ from nutmeg.base.arrays import Floats
 
 Loss = Literal["root", "squares", "absolute", "huber", "soft_l1"]
 ROBUST_LOSSES = ("huber", "soft_l1")
-"""Losses with a deviation of their own."""
+"""Losses that estimate the standard deviation of the residuals."""
 BEND = 1.345
-"""Where a square becomes a line, in deviations: 95 % efficient for normal errors (Huber, 1981, section 4.5)."""
+"""Residual at which a square becomes a line, in deviations: 95 % efficient for normal errors (Huber, 1981, 4.5)."""
 SMOOTHING = (1.0, 0.1)
 """Absolute loss: residuals smaller than this share of the mean one count as squares; at first, and in the end. On a
 real servo (`experiments.servo_xl330`) descents that began with the second one ended in dents, 20 % worse."""
@@ -66,12 +66,12 @@ def deviation(loss: Loss, residuals: Floats) -> float:
 
 
 def loss_weights(loss: Loss, residuals: Floats, smoothing: float = 0.0) -> Floats:
-    """How much each residual pulls for its size, psi(r) / r, (rows,): squares with these weights have the same slopes.
+    """The weights psi(r) / r of residuals, (rows,): squares with these weights have the same gradient as the loss.
 
     Args:
-        loss: any of them; squares weigh 1.
-        residuals: of one candidate, (rows,).
-        smoothing: absolute: residuals below this share of the mean one have less than a whole sign.
+        loss: the loss; squares have weight 1.
+        residuals: residuals of one candidate, (rows,).
+        smoothing: for absolute residuals: share of their mean below which their sign is smoothed.
     """
     size = np.abs(residuals)
     if loss == "absolute":
@@ -83,7 +83,7 @@ def loss_weights(loss: Loss, residuals: Floats, smoothing: float = 0.0) -> Float
 
 
 def loss_bends(loss: Loss, residuals: Floats) -> Floats:
-    """How the pull of each residual changes with it, psi', (rows,); of a robust loss."""
+    """The derivatives psi'(r) of a robust loss, (rows,)."""
     weights = loss_weights(loss, residuals)
     return np.asarray((weights >= 1).astype(float) if loss == "huber" else weights**3)
 
@@ -128,7 +128,7 @@ def _expected(loss: Loss) -> tuple[float, float]:
 
 @cache
 def _normal() -> tuple[Floats, Floats]:
-    """Points of the standard normal distribution, and what each stands for."""
+    """Quadrature points of the standard normal distribution and their weights."""
     x = np.linspace(-12, 12, 24001)
     share = np.exp(-x * x / 2)
     return x, share / share.sum()

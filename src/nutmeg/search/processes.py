@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
 MAX_FAILED_STARTS = 3
-"""After so many attempts in a row in which no process was ready before one died, something is wrong with starting."""
+"""Failed starts in a row (a process died before any was ready) after which an error is raised."""
 
 
 T = TypeVar("T")
@@ -69,9 +69,9 @@ def call_each(
     """Calls functions without arguments in processes, and gives their results in order; if interrupted, all are ended.
 
     Args:
-        jobs: what is called; each must stand at the top level of a module, or be a `functools.partial` of that.
+        jobs: functions at the top level of a module, or `functools.partial` objects of such functions.
         workers: number of processes; with one, everything is called in this process.
-        on_done: called with the number of a job and its result as soon as that is there.
+        on_done: called with the number of a job and its result as soon as it has finished.
     """
     results: dict[int, T] = {}
     if workers == 1 or len(jobs) < 2:
@@ -96,8 +96,8 @@ class Processes:
     """Evaluates in worker processes that stay until `close`.
 
     Args:
-        workers: how many processes.
-        piece: how many candidates a call of the function gets; by default an equal share for each process.
+        workers: number of processes.
+        piece: number of candidates in each call of the function; by default an equal share for each process.
     """
 
     def __init__(self, workers: int, *, piece: int | Share = EQUAL_SHARES) -> None:
@@ -130,7 +130,7 @@ class Processes:
         self._pool = None
 
     def _answers(self, sent: bytes, work: Work) -> Answers:
-        """The answers to pieces as they come. As many are out as there are processes, so that a death costs few."""
+        """The answers to pieces as they come. One piece is out for each process, so that a death costs few."""
         todo, running = deque(work), dict[Future[Answer], Piece]()
         while todo or running:
             try:
@@ -164,7 +164,7 @@ class Processes:
 
 
 class _Pool:
-    """An executor whose processes are known, so that they can be ended whatever they are doing."""
+    """An executor whose processes can be ended while they are busy."""
 
     def __init__(self, size: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -174,15 +174,15 @@ class _Pool:
 
     @property
     def any_ready(self) -> bool:
-        """Whether a process has started so far that it could evaluate."""
+        """Whether a process has finished starting."""
         return not self._ready.empty()
 
     def submit(self, function: Callable[..., T], *work: object) -> Future[T]:
-        """Hands work out, to a new process where none is idle and there may be more."""
+        """Submits work; the executor starts a new process if none is idle and the limit allows it."""
         others = set(multiprocessing.active_children()) - set(self.children)
         with interrupts_blocked():
             job = self._executor.submit(function, *work)
-        # A process that has died meanwhile stays in the list: it tells the cause of death.
+        # A process that has died meanwhile stays in the list: its exit code is the cause of death.
         known = others.union(self.children)
         self.children += [child for child in multiprocessing.active_children() if child not in known]
         return job
@@ -197,7 +197,7 @@ class _Pool:
 
     def end(self) -> None:
         """Ends all processes."""
-        for child in self.children:  # all of them: one that dies while it waits for work keeps the others from theirs
+        for child in self.children:  # all of them: one that dies while it waits for work holds the lock of the queue
             child.kill()
         self._executor.shutdown(wait=True, cancel_futures=True)
         for child in self.children:
@@ -236,7 +236,7 @@ def _pickled(function: Function) -> bytes:
 
 @lru_cache(maxsize=1)
 def _unpickled(sent: bytes) -> Function | str:
-    """The function, or the traceback of why it cannot be had here; loaded once for all its pieces."""
+    """The function, or the traceback if it cannot be loaded here; loaded once for all its pieces."""
     try:
         return cast("Function", pickle.loads(sent))  # noqa: S301 (from our own parent)
     except Exception:  # noqa: BLE001 (sent to the parent, which raises it)

@@ -35,25 +35,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ResponseFitSettings:
-    """The effort of the fit, and how its region shrinks."""
+    """Number of candidates and rounds of the fit, and the size of its region."""
 
     candidates: Annotated[int, at_least(4)] | None = None
     """Number of candidates in a round; at least 2 k + 3 for k parameters, and 4 k, or 16, without it."""
     rounds: Annotated[int, at_least(1)] = 6
     """Number of rounds."""
     radius: Annotated[float, above(0, up_to=0.5)] = 0.3
-    """Half the width of the first region, as a part of each range."""
+    """Half the width of the first region, as a share of each range."""
     shrink: Annotated[float, above(0, up_to=1)] = 0.6
-    """The least that a round leaves of the region's width."""
+    """Smallest factor by which a round shrinks the region's width."""
     least: Annotated[float, above(0, up_to=0.5)] = 0.01
-    """The smallest half width, as a part of each range."""
+    """The smallest half width, as a share of each range."""
     reach: Annotated[float, above(0)] = 1.3
     """The longest step from the centre of the region, in half widths."""
     accuracy: Annotated[float, above(0)] = 0.02
-    """What of a residual is never explained (noise, another physics), so that no sample counts too much: as a share of
-    the root mean square of those at the start."""
+    """Part of a residual that no model explains (noise, other physics), which limits the weight of each sample; as a
+    share of the root mean square of the residuals at the start."""
     samples: Annotated[int, at_least(100)] = 4000
-    """Only so many samples are used, evenly spaced; neighbours say the same."""
+    """Largest number of samples, evenly spaced; neighbouring samples carry the same information."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -82,12 +82,12 @@ class ResponseFit(Searcher):
 
     @property
     def estimate(self) -> Floats:
-        """Where the model has its minimum, (k,), in SI units."""
+        """The minimum of the model, (k,), in SI units."""
         return self.mean
 
     @property
     def method(self) -> str:
-        """Rounds in words."""
+        """The method in words, with the number of rounds and candidates."""
         return f"response fit, {self._generation} rounds of {self._count} candidates"
 
     def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
@@ -149,7 +149,7 @@ def _explained(points: Floats, rows: Floats, centre: Floats, half: Floats, setti
     crossed = len(x) >= 2 * (1 + 2 * k + k * (k - 1) // 2)
     terms = np.stack([_terms(one, crossed=crossed) for one in x])
     square = weight[:, None] ** 2
-    curved = np.diag(np.where(np.arange(terms.shape[1]) > k, 0.05, 0.0))  # curvature is doubted a little
+    curved = np.diag(np.where(np.arange(terms.shape[1]) > k, 0.05, 0.0))  # a weak prior against curvature
     answer = np.linalg.solve((terms * square).T @ terms + curved, (terms * square).T @ y)
     freedom = max(2.0, float(square.sum()) * (1 - terms.shape[1] / len(x) / 1.2))
     rough = (square * (y - terms @ answer) ** 2).sum(axis=0) / freedom
@@ -162,7 +162,7 @@ def _explained(points: Floats, rows: Floats, centre: Floats, half: Floats, setti
 
 
 def _terms(x: Floats, *, crossed: bool) -> Floats:
-    """1, the numbers, their squares and, if wanted, their products."""
+    """The terms of the polynomial: 1, the coordinates, their squares and, if `crossed`, their products."""
     products = [x[i] * x[j] for i in range(len(x)) for j in range(i)] if crossed else []
     return np.concatenate([[1.0], x, x**2, products])
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------
 # A search that survives being interrupted: every evaluated generation is a line of JSON in `search.jsonl`.
 #
-# A searcher is a pure function of its settings, its generator and the values that it is told. So its state need not be
-# stored: a new searcher, made the same way, is told the same values again, and goes on as if it had never stopped.
+# A searcher is a pure function of its settings, its generator and the values passed to `tell`. So its state need not be
+# stored: a new searcher, made the same way, gets the same values again, and goes on as if it had never stopped.
 #
 # The first line says what is searched and how; another space, algorithm or setting is refused. Each line is forced to
 # the disk before the search goes on; one that a crash cut short is left out, and its generation done again. A failed
@@ -78,7 +78,7 @@ class EvaluatedGeneration:
     """(N,), nan for failed ones."""
     failures: tuple[Failure, ...] = ()
     digest: Floats | None = None
-    """What else the searcher was told (see `Searcher.condense`)."""
+    """Further data for `Searcher.tell` (see `Searcher.condense`)."""
 
 
 class Checkpoint:
@@ -87,7 +87,7 @@ class Checkpoint:
     Args:
         folder: made if it is not there.
         searcher: one that has not been asked yet.
-        seed: of the candidates' generators.
+        seed: seed of the candidates' random generators.
     """
 
     def __init__(self, folder: Path, searcher: Searcher, *, seed: int) -> None:
@@ -159,14 +159,14 @@ def _generations(lines: list[dict[str, Any]], path: Path, size: int) -> tuple[Ev
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """When a search ends, whatever comes first; it may always end earlier because the searcher has finished."""
+    """Limits of a search; it ends at the first one that it reaches, or when the searcher has finished."""
 
     evaluations: Annotated[int, at_least(1)] | None = None
-    """The most candidates to evaluate; a generation that does not fit any more is not begun."""
+    """Largest number of candidates; a generation that would exceed it is not begun."""
     generations: Annotated[int, at_least(1)] | None = None
-    """The most generations."""
+    """Largest number of generations."""
     target: float | None = None
-    """A value that is good enough."""
+    """The search ends when a candidate has this value or a smaller one."""
 
     def __post_init__(self) -> None:
         if all(limit is None for limit in (self.evaluations, self.generations, self.target)):
@@ -174,7 +174,7 @@ class Budget:
         check_bounds(self)
 
     def spent(self, searcher: Searcher, next_size: int) -> str:
-        """Why a generation of `next_size` more may not begin; empty if it may."""
+        """The reason why a generation of `next_size` candidates may not begin; empty if it may."""
         evaluations, generations = int(searcher.state["evaluations"]), int(searcher.state["generation"])
         if self.target is not None and searcher.best.value <= self.target:
             return f"the target {self.target:g} is reached"
@@ -197,11 +197,11 @@ class Generation:
     """(N,), nan for failed ones."""
     failures: tuple[Failure, ...]
     evaluations: int
-    """How many candidates have been evaluated up to here."""
+    """Number of candidates evaluated up to here."""
     best: Best
     """The best up to here."""
     mean: Floats
-    """Where the searcher stands after it, (k,), in SI units."""
+    """Centre of the search after it, (k,), in SI units."""
     state: Mapping[str, float]
     """The searcher's own numbers after it."""
     replayed: bool
@@ -214,17 +214,17 @@ class SearchResult:
 
     best: Best
     estimate: Floats
-    """The answer, (k,), in SI units: the best candidate, or what the algorithm says instead."""
+    """The answer, (k,), in SI units: the best candidate, or the algorithm's own estimate."""
     mean: Floats
-    """Where the searcher stood at the end, (k,), in SI units; under noise a better answer than the best."""
+    """Centre of the search at the end, (k,), in SI units; under noise a better answer than the best candidate."""
     history: tuple[Generation, ...]
     evaluations: int
     failures: int
-    """How many candidates failed."""
+    """Number of candidates that failed."""
     reason: str
-    """Why the search ended."""
+    """The reason why the search ended."""
     method: str
-    """What was done, in words."""
+    """A description of the search in words."""
 
 
 def minimise(
@@ -244,10 +244,10 @@ def minimise(
         function: gives values (n,) of candidates (n, k), or residuals (n, rows) to a searcher that uses them; see
             `evaluation`.
         searcher: a new one, made for the space that is searched.
-        evaluator: where the function is computed; it is not closed.
+        evaluator: computes the function; it is not closed.
         budget: when to end; a number means evaluations.
-        seed: of the generators that candidates are evaluated with.
-        folder: where to save every generation, and to go on from.
+        seed: seed of the generators with which candidates are evaluated.
+        folder: folder in which every generation is saved, and from which an interrupted search goes on.
         on_generation: called after every generation, replayed ones included.
         progress: called while a generation is evaluated, with the candidates done and all.
     """
@@ -266,6 +266,8 @@ def minimise(
             for evaluated in checkpoint.generations:
                 replay(searcher, evaluated, checkpoint.path)
                 note(evaluated, replayed=True)
+            if checkpoint.generations and not _ended(searcher, limit):
+                _recall(function, searcher, evaluator, seed, checkpoint.generations)
         while not (reason := _ended(searcher, limit)):
             evaluated = _evaluated(function, searcher, evaluator, seed, progress)
             if checkpoint:
@@ -285,7 +287,7 @@ def minimise(
 
 
 def _ended(searcher: Searcher, budget: Budget) -> str:
-    """Why no further generation is evaluated; empty if one is."""
+    """The reason why no further generation is evaluated; empty if one is."""
     if searcher.finished:
         return searcher.finished
     size = len(searcher.ask())
@@ -306,6 +308,21 @@ def _evaluated(
     evaluation = evaluator.evaluate(function, candidates, seeds, progress)
     values, digest = searcher.condense(evaluation.values)
     return EvaluatedGeneration(number, candidates, values, evaluation.failures, digest)
+
+
+def _recall(
+    function: Function,
+    searcher: Searcher,
+    evaluator: Evaluator,
+    seed: int,
+    generations: tuple[EvaluatedGeneration, ...],
+) -> None:
+    """Evaluates again what a searcher worked with in memory when it was interrupted."""
+    found = {}
+    for number in sorted(searcher.needs):
+        candidates = generations[number].candidates
+        found[number] = evaluator.evaluate(function, candidates, candidate_seeds(seed, number, len(candidates))).values
+    searcher.recall(found)
 
 
 def _generation(evaluated: EvaluatedGeneration, searcher: Searcher, *, replayed: bool) -> Generation:
@@ -331,13 +348,13 @@ Algorithm = Literal["auto", "least-squares", "response-fit", "cma-es", "genetic"
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """The table of a configuration file that says how a search is done."""
+    """The search table of a configuration file."""
 
     algorithm: Algorithm = "genetic"
-    """Which searcher; its table below has its settings. `auto` is least squares where the value is made of residuals,
+    """Name of the searcher, whose table has its settings. `auto` is least squares where the value is made of residuals,
     else CMA-ES."""
     generations: Annotated[int, at_least(1)] = 11
-    """How many generations an iteration has."""
+    """Number of generations in an iteration."""
     least_squares: LeastSquaresSettings = field(default_factory=LeastSquaresSettings)
     response_fit: ResponseFitSettings = field(default_factory=ResponseFitSettings)
     genetic: GeneticSettings = field(default_factory=GeneticSettings)
@@ -353,9 +370,9 @@ class SearchSettings:
         """A new searcher that begins at the start of the space.
 
         Args:
-            space: what is searched.
-            rng: source of everything random.
-            loss: how the value is made of residuals; None if it is not.
+            space: the space that is searched.
+            rng: random generator.
+            loss: the loss that makes a value of residuals; None if the function gives values.
         """
         chosen = self.algorithm
         if chosen == "auto":
@@ -378,7 +395,7 @@ class SearchSettings:
 
     @property
     def population(self) -> int:
-        """M: how many candidates a generation has; 0 where the searcher decides."""
+        """M: number of candidates in a generation; 0 where the searcher decides."""
         if self.algorithm == "genetic":
             return self.genetic.population
         if self.algorithm == "evolution-strategy":

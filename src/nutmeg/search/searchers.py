@@ -6,9 +6,9 @@
         searcher.tell([cost(c) for c in candidates])    # (N,), smaller is better; nan for one that failed
     searcher.best.candidate, searcher.best.value
 
-A searcher is a pure function of its space, its settings, its generator and the values it was told: a checkpoint
-(`nutmeg.search.run`) restores one by telling a new one the same values again. Asking again before telling gives the
-same candidates again. A configuration file chooses a searcher by `search.run`. Searchers that work with residuals
+A searcher is a pure function of its space, its settings, its generator and the values passed to `tell`: a checkpoint
+(`nutmeg.search.run`) restores one by passing the same values to a new one. Calling `ask` again before `tell` returns
+the same candidates. A configuration file chooses a searcher by `search.run`. Searchers that work with residuals
 are in `search.least_squares` and `search.response_fit`.
 """
 
@@ -29,13 +29,15 @@ from nutmeg.base.settings import Bounds, above, at_least, check_bounds
 from nutmeg.search.space import Space, reflected
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from _typeshed import DataclassInstance
 
     from nutmeg.base.arrays import Bools, Ints
 
 
 MAX_GENERATIONS_WITHOUT_VALUES = 20
-"""A search ends after so many generations in a row in which every candidate failed."""
+"""A search ends after this many generations in a row in which every candidate failed."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,14 @@ class Searcher(ABC):
 
     @abstractmethod
     def _centre(self) -> Floats:
-        """Where the search stands in the unit cube, (k,)."""
+        """Centre of the search in the unit cube, (k,)."""
 
     def _numbers(self) -> dict[str, float]:
         """The algorithm's own part of `state`."""
         return {}
 
     def _all_failed(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Every candidate of the generation failed; most algorithms draw others next time."""
+        """Called when every candidate of a generation failed; most algorithms need not react and draw new ones."""
 
     @property
     def space(self) -> Space:
@@ -101,17 +103,25 @@ class Searcher(ABC):
         return self._space.values(self._asked)
 
     def condense(self, found: Floats) -> tuple[Floats, Floats | None]:
-        """The values (N,) of what a function found for the candidates asked for, and what else is to be told.
+        """Splits the result of the function for the last candidates into values (N,) and a digest for `tell`.
 
-        The second part is kept in checkpoints, so it must be small; it is None for searchers that need values only.
+        The digest is kept in checkpoints, so it must be small; it is None for searchers that need values only.
         """
         return found, None
+
+    @property
+    def needs(self) -> frozenset[int]:
+        """Numbers of past generations whose residuals it must be given again (`recall`) to go on from a checkpoint."""
+        return frozenset()
+
+    def recall(self, found: Mapping[int, Floats]) -> None:  # noqa: B027 (most need nothing)
+        """Takes what a function found for the candidates of the generations that it needs, (N, rows) each."""
 
     def tell(self, values: ArrayLike, digest: Floats | None = None) -> None:
         """Takes the values of the candidates that were asked for, (N,); nan and infinities mean failed.
 
         Args:
-            values: one for each candidate.
+            values: the value of each candidate.
             digest: the second part of `condense`, for searchers that use residuals.
         """
         if self._asked is None:
@@ -125,7 +135,7 @@ class Searcher(ABC):
         self._generation += 1
         self._evaluations += len(told)
         self._failures += int(failed.sum())
-        if failed.all():  # says nothing about where to go: learning from it would be a random walk
+        if failed.all():  # it has no direction: learning from it would be a random walk
             self._barren += 1
             if self._barren >= MAX_GENERATIONS_WITHOUT_VALUES:
                 self._ended = f"every candidate of {MAX_GENERATIONS_WITHOUT_VALUES} generations in a row failed"
@@ -144,22 +154,22 @@ class Searcher(ABC):
 
     @property
     def mean(self) -> Floats:
-        """Where the search now stands, (k,), in SI units; under noise a better answer than the best."""
+        """Centre of the search, (k,), in SI units; under noise a better answer than the best candidate."""
         return self._space.values(self._centre())
 
     @property
     def estimate(self) -> Floats:
-        """The answer of the search, (k,), in SI units: the best candidate, unless the algorithm knows better."""
+        """The answer of the search, (k,), in SI units: the best candidate, or the algorithm's own estimate."""
         return self._best.candidate
 
     @property
     def method(self) -> str:
-        """What was done, in words, for reports."""
+        """A description of the search in words, for reports."""
         return self.algorithm
 
     @property
     def finished(self) -> str:
-        """Why the search has ended; empty while it goes on."""
+        """The reason why the search has ended; empty while it goes on."""
         return self._ended
 
     @property
@@ -185,18 +195,18 @@ class Searcher(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class CmaEsSettings:
-    """How the strategy starts, when it ends, and how it starts again."""
+    """Settings of populations, steps, restarts and end of CMA-ES."""
 
     population: Annotated[int, at_least(4)] | None = None
-    """lambda: how many candidates a generation has; None for 4 + 3 ln k, rounded down."""
+    """lambda: number of candidates in a generation; None for 4 + 3 ln k, rounded down."""
     step: Annotated[float, above(0, up_to=1 / 3)] = 0.25
     """sigma: the first standard deviation, as a fraction of each parameter's range; pycma limits later ones too."""
     restarts: Annotated[int, at_least(0)] = 0
-    """How many runs may follow the first."""
+    """Largest number of restarts."""
     scheme: Literal["ipop", "bipop"] = "ipop"
     """Whether populations only grow from run to run, or large and small ones alternate."""
     growth: Annotated[float, at_least(1)] = 2.0
-    """By how much the population grows from restart to restart (large ones, in BIPOP)."""
+    """Factor by which the population grows from restart to restart (large ones, in BIPOP)."""
     value_tolerance: Annotated[float, at_least(0)] = 1e-12
     """A run ends when values differ by less."""
     step_tolerance: Annotated[float, at_least(0)] = 1e-11
@@ -315,18 +325,18 @@ Mixing = Literal["intermediate", "discrete", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class EvolutionStrategySettings:
-    """How the strategy selects, recombines and mutates."""
+    """Settings of selection, recombination and mutation."""
 
     parents: Annotated[int, at_least(1)] = 10
-    """mu: how many survive a generation."""
+    """mu: number of candidates that survive a generation."""
     children: int = 800
-    """lambda: how many candidates a generation has."""
+    """lambda: number of candidates in a generation."""
     lifetime: Annotated[int, at_least(1)] | None = 3
-    """kappa: for how many generations one can be a parent; None for the plus strategy, without end."""
+    """kappa: largest number of generations for which a candidate is a parent; None for the plus strategy, no limit."""
     mixed: Annotated[int, at_least(1)] | None = 2
-    """rho: of how many parents a child is mixed, if there are so many; None for all of them."""
+    """rho: number of parents of which a child is mixed, at most all of them; None for all."""
     mixing: Mixing = "intermediate"
-    """How a child's parameters come from its parents': their mean, each from one of them, or a copy of one."""
+    """Recombination: a child has the mean of its parents, each parameter from one of them, or is a copy of one."""
     step: Annotated[float, above(0, up_to=1)] = 0.2
     """The first step size, as a fraction of each parameter's range."""
     smallest_step: Annotated[float, above(0)] = 1e-9
@@ -356,7 +366,7 @@ class _Individuals:
     values: Floats
     """Their values, (n,)."""
     ages: Ints
-    """For how many generations they have been parents, (n,)."""
+    """Number of generations for which they have been parents, (n,)."""
 
     def __getitem__(self, rows: Ints | Bools) -> _Individuals:
         return _Individuals(self.points[rows], self.steps[rows], self.values[rows], self.ages[rows])
@@ -380,7 +390,7 @@ class EvolutionStrategy(Searcher):
 
     @property
     def ages(self) -> tuple[int, ...]:
-        """For how many generations each present parent has been one."""
+        """Number of generations for which each present parent has been one."""
         return () if self._parents is None else tuple(self._parents.ages.tolist())
 
     def _propose(self) -> Floats:
@@ -452,18 +462,18 @@ class EvolutionStrategy(Searcher):
 
 @dataclass(frozen=True, kw_only=True)
 class GeneticSettings:
-    """How the population is made, selected and mutated."""
+    """Settings of population, selection and mutation."""
 
     population: Annotated[int, at_least(2)] = 20
-    """M: how many candidates a generation has."""
+    """M: number of candidates in a generation."""
     elite: Annotated[int, at_least(0)] = 1
-    """How many of the best so far stay among the possible parents."""
+    """Number of best candidates so far that stay among the possible parents."""
     selection: Literal["truncation", "tournament"] = "truncation"
     """Whether parents are the best of all, drawn evenly, or winners of small contests."""
     survivors: Annotated[float, above(0, up_to=1)] = 0.25
     """Truncation: the fraction of the population that become parents."""
     contest: Annotated[int, at_least(1)] = 3
-    """Tournament: how many are drawn for each contest."""
+    """Tournament: number of candidates drawn for each contest."""
     crossover: Annotated[float, Bounds(0, 1)] = 0.0
     """The probability that a child takes each gene from either of two parents."""
     mutation: Literal["gaussian", "per-gene"] = "gaussian"

@@ -37,7 +37,7 @@ class Dimension:
     high: float
     """The largest value that is tried."""
     start: float | None = None
-    """Where the search starts; without it, the middle of the range along its scale."""
+    """Value at which the search starts; without it, the middle of the range along its scale."""
     unit: str = ""
     """SI unit, empty for a ratio."""
     scale: Literal["linear", "log"] = "linear"
@@ -83,13 +83,13 @@ class Space:
         self.low: Floats = np.array([d.low for d in each], float)
         self.high: Floats = np.array([d.high for d in each], float)
         self.start: Floats = np.array([d.middle if d.start is None else d.start for d in each], float)
-        """Where a search starts, (k,)."""
+        """Start of a search, (k,)."""
         self._log = np.array([d.scale == "log" for d in each])
         self._bottom, self._top = self._scaled(self.low), self._scaled(self.high)
 
     @property
     def size(self) -> int:
-        """How many parameters there are: k."""
+        """Number of parameters k."""
         return len(self.names)
 
     def values(self, unit: ArrayLike) -> Floats:

@@ -1,9 +1,9 @@
-"""Where a ball of the league comes to rest if nobody touches it: the engine's equations (`ode_step`) for it alone.
+"""The place where a ball of the league comes to rest if nobody touches it: the equations of `ode_step` for a ball.
 
     x, y = rest_of_ball(place, velocity, spin)
 
-A whole way takes some microseconds instead of seconds of simulation: what a kick is worth is known when the ball is
-out of reach.
+It takes some microseconds instead of seconds of simulation, so that a kick can be valued as soon as the ball is out of
+reach.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ERP, SLIP = (BALL_SURFACE.erp + GROUND_SURFACE.erp) / 2, (BALL_SURFACE.slip + GR
 CFM, BOUNCE, BOUNCE_SPEED = BALL_SURFACE.cfm, BALL_SURFACE.bounce, BALL_SURFACE.bounce_speed
 DRAG, SPIN_DRAG = BALL_DRAG
 LAYER = 0.001
-"""Depth in which a contact does not push [m]."""
+"""Depth up to which a contact does not push [m]."""
 STEPS_DOWN, MOST_STEPS = 10, 500
-"""A ball that was on the ground in so many steps in a row rolls; a way has at most so many steps."""
+"""Steps in a row on the ground after which a ball is taken to roll; largest number of steps."""
 
 
 @kernel
 def spin_in_world(turn: tuple[float, float, float, float], spin: Vector) -> Vector:
-    """The angular velocity of a body in the world's frame, from that in its own."""
+    """The angular velocity in the world's frame of a body with attitude `turn`, from that in its own frame [rad/s]."""
     w, x, y, z = turn
     a, b, c = spin
     cx, cy, cz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
@@ -38,7 +38,7 @@ def spin_in_world(turn: tuple[float, float, float, float], spin: Vector) -> Vect
 
 @kernel
 def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, float]:
-    """Where a ball comes to rest [m], from its place, velocity and spin in the world's frame."""
+    """The place (x, y) at which a ball comes to rest [m], from place, velocity and spin in the world's frame."""
     h = CONTROL_CYCLE
     x, y, z = place
     vx, vy, vz = velocity
@@ -55,7 +55,7 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
             if met > BOUNCE_SPEED:
                 wanted = max(wanted, BOUNCE * met)
             vz += max((wanted - vz) / (h / MASS + CFM), 0.0) * h / MASS
-            # Friction slows the lowest point of the ball: it gives way to it, and has no limit.
+            # Friction slows the lowest point of the ball; it is a soft constraint without a limit.
             give = h * (1.0 / MASS + RADIUS * RADIUS / INERTIA) + SLIP
             fx, fy = -(vx - RADIUS * sy) / give, -(vy + RADIUS * sx) / give
             vx, vy = vx + h * fx / MASS, vy + h * fy / MASS

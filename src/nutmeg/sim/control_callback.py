@@ -1,13 +1,13 @@
-"""The engine's control callback: what runs inside every step besides MuJoCo's own parts.
+"""The engine's control callback: code of Nutmeg that runs inside every step of MuJoCo.
 
     install_for(batch, model)               # as long as the batch lives; `Worlds` does it
-    check_installed()                       # an error if somebody else has replaced it
+    check_installed()                       # an error if other code has replaced it
 
 Two things need it, as C functions without Python's lock: motors as MoToFlex prints them (`paper_motors`), and steps as
 the league's engine does them (`ode_step`). MuJoCo has one control callback for the whole process. It is installed when
-the first batch of worlds that needs it is made and removed when the last is gone; it looks at no model but those.
-Someone else's callback is never replaced: making the worlds fails instead, and so does stepping them after someone else
-has replaced ours. To step such a model without `Worlds`:
+the first batch of worlds that needs it is made and removed when the last is gone; it does nothing to other models.
+A callback of other code is never replaced: making the worlds fails instead, and so does stepping them after other code
+has replaced this callback. To step such a model without `Worlds`:
 
     install_for(data, scene.model)          # as long as `data` lives
     mujoco.mj_step(scene.model, data)
@@ -27,7 +27,7 @@ from nutmeg.model.actuation.printed import SIGNATURE, is_printed, userdata_of
 from nutmeg.model.ode import is_ode
 
 _USERS: dict[int, str] = {}
-"""Who needs the callback, and for what: as global as the engine's own variable that it keeps account of."""
+"""The objects that need the callback, by id, and what for; global because the engine's callback is global."""
 _LOCK = threading.RLock()  # reentrant: the garbage collector may release a batch while another is made
 MOTORS, STEPS = "the actuation motoflex-paper", "the physics profile league"
 
@@ -39,7 +39,7 @@ def printed_count(model: mujoco.MjModel) -> int:
 
 
 def install_for(owner: object, model: mujoco.MjModel) -> bool:
-    """Installs what a model needs for as long as an object lives; returns whether it needs anything."""
+    """Installs the callback that a model needs for as long as `owner` lives; returns whether it needs one."""
     motors = printed_count(model)
     if not motors and not is_ode(model):
         return False
@@ -54,7 +54,7 @@ def install_for(owner: object, model: mujoco.MjModel) -> bool:
 
 
 def check_installed() -> None:
-    """Raises an error if the callback is no longer ours, so that what needs it would stand still."""
+    """Raises an error if other code has replaced the callback, because motors that need it would stand still."""
     if mujoco.get_mjcb_control() is not _wanted():
         needs = " and ".join(sorted(set(_USERS.values())))
         raise SimulationError(

@@ -1,8 +1,8 @@
-"""The engine's own memory, for functions that run inside a step of it.
+"""Access to the engine's memory, for functions that run inside its step.
 
     place = place_of("mjModel", "opt.timestep")   # bytes from the start of the structure
     check_layout(MODEL_FIELDS, DATA_FIELDS)       # an error if this build of MuJoCo has them elsewhere
-    read_size, read_int, read_byte, read_number   # in kernels: what stands at an address
+    read_size, read_int, read_byte, read_number   # in kernels: the number at an address
     floats(address, count), ints(address, count)  # in kernels: an array that begins there
 
 MuJoCo ships a description of every structure of its C headers (`mujoco.introspect`). From it the structures are rebuilt
@@ -151,7 +151,7 @@ _SAMPLE = """
   </actuator>
 </mujoco>
 """
-"""A model in which sizes differ and no array that is looked at is empty."""
+"""A model in which all sizes differ and no checked array is empty."""
 
 
 def _reader(kind: Any, bits: Any) -> Any:  # noqa: ANN401

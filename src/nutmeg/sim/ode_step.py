@@ -4,46 +4,46 @@
     solve_step(...), finish_step(...), begin_step(...)     # a whole step in this order; forces after the first
     is_at_rest(...)                                        # whether ODE would take all bodies for idle
 
-The 3D simulation league's server steps its world with the Open Dynamics Engine, 20 ms at once. At such steps what an
-engine does with a contact decides how a robot walks, and the two engines differ in seven ways. This function puts them
-right in the memory of MuJoCo, between the halves of its step; MuJoCo keeps kinematics, collisions, inertia, the solver
-and the integration.
+The 3D simulation league's server steps its world with the Open Dynamics Engine (ODE), 20 ms at once. With steps of this
+length the treatment of contacts decides how a robot walks, and the two engines differ in seven ways. `step_as_ode`
+corrects them in the memory of MuJoCo, between the halves of its step; kinematics, collisions, inertia, the solver and
+the integration are MuJoCo's.
 
 **Rows.** ODE asks for the speed `v` of a row after the step: `v = c - cfm f`, with a force `f` between two bounds.
 MuJoCo asks for an acceleration `a` with `a = aref - R f`. With `aref = (c - v_before) / h` and `R = cfm / h` they are
 the same equation.
 
 - *Normal of a contact*: `c = erp (depth - layer) / h`, at least 0: nothing pushes inside the surface layer of 1 mm, in
-  which a foot rests, or `c = bounce v` for a contact that is met fast; `f >= 0`.
+  which a foot rests, or `c = bounce v` for a contact above the bounce speed; `f >= 0`.
 - *Friction*: two rows, `c = 0`, `cfm = slip`, no bound. Friction is unlimited there even where nothing presses: as long
   as a foot is in the layer it is held. MuJoCo has no such row beside contacts, but a pair of one-sided rows with
   opposite directions is one. A contact of four dimensions has six rows in MuJoCo's pyramid: they become two such pairs
   and the normal, twice, each half as hard.
 - *Drive*: `c` is the commanded speed, `-torque <= f <= torque`: MuJoCo's row of dry friction.
-- *Stop of a joint*: `c = 0.8 depth / h`, or the speed with which it was met (bounce 1); `f >= 0`. A drive whose joint
-  is at a stop pushes with its whole torque into it, or with nothing away from it, and hears no command.
+- *Stop of a joint*: `c = 0.8 depth / h`, or the speed of approach (bounce 1); `f >= 0`. A drive at a stop pushes into
+  it with its whole torque, or away from it with nearly none, and ignores new commands.
 
 **Drag.** Every body is slowed down in proportion to its speed.
 
 **Drift.** ODE moves each body on its own, along its velocity; joints pull together again by a fifth of the gap in every
-step. A body that goes round a joint therefore stands off from its place by `-h^2/2` times its acceleration on the way
-round, and the same is true of its attitude. These gaps reach a few millimetres, as much as the surface layer: they
-decide when a foot touches. MuJoCo's bodies have no gaps; here each body remembers its own, and contacts are those of
+step. A body that moves around a joint is therefore displaced by `-h^2/2` times its centripetal acceleration, and its
+attitude is off in the same way. These gaps reach a few millimetres, as much as the surface layer: they decide when a
+foot touches. MuJoCo's bodies have no gaps; here each body has a record of its gap (`Gap`), and contacts are those of
 the bodies with their gaps.
 
-**Momentum.** ODE changes the velocity that a body got in the last step, where it was then; MuJoCo takes its
-acceleration on the way round a joint from where it is now. What one lacks of the other is added to the forces, and so
-is the momentum with which gaps open and close.
+**Momentum.** ODE adds to the velocity that a body had at its previous position; MuJoCo computes the acceleration around
+a joint at the present position. The difference is added to the forces, and so is the momentum of gaps that open and
+close.
 
-**Idle bodies.** ODE takes the velocity from bodies that have been slow for ten steps. Their momentum is taken from the
-forces, and joints that meet their stops slowly come to rest there.
+**Idle bodies.** ODE sets the velocity of bodies that have been slow for ten steps to zero. Here their momentum is
+subtracted by forces, and joints that reach their stops slowly come to rest there.
 
-**Angles.** ODE turns each body on its own, a little less than its spin says, and nothing pulls back what it is turned
-about the axis of its joint. Joints are turned accordingly, after the step. ODE measures the angle of a joint with its
-gap: stops, drives and sensors look at the measured angle.
+**Angles.** ODE rotates each body on its own, by a little less than its angular velocity says, and nothing corrects the
+rotation about the axis of its joint. Joints are turned accordingly after the step. ODE measures the angle of a joint
+with its gap: stops, drives and sensors use the measured angle.
 
-What is left out: joints of ODE give way, by 10 micrometres a second for each newton. ODE itself, without that, differs
-from the league's recordings as much as this does.
+One effect is left out: joints of ODE yield by 10 micrometres a second for each newton. ODE itself without this effect
+differs from the league's recordings as much as this model does.
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ from nutmeg.sim.engine_memory import (
 SURFACE_LAYER = 0.001
 """Depth in which a contact does not push [m]."""
 DRIVE_CFM, STOP_CFM, STOP_ERP, STOP_BOUNCE = 1e-8, 1e-8, 0.8, 1.0
-AWAY_SHARE = 1e-5
-"""Share of its torque that a drive has away from a stop (the fudge factor of ODE)."""
+FUDGE_FACTOR = 1e-5
+"""Share of its torque with which a drive pushes away from a stop (ODE's fudge factor)."""
 IDLE_SPEED = 0.01
-"""A body that is slower, in m/s and in rad/s, is idle (ODE's own)."""
+"""Speed [m/s] and angular speed [rad/s] below which a body is idle (ODE's default)."""
 IDLE_STEPS = 10
-"""So many slow steps in a row disable a body (ODE's own)."""
+"""Number of idle steps in a row after which ODE disables a body (ODE's default)."""
 BALL_REST_SPEED = 1e-9
-"""A ball that is slower rests [m/s, rad/s]."""
-NEVER = -1e10
-"""Reference of a row that has no force."""
+"""Speed below which a ball is at rest [m/s, rad/s]."""
+NO_FORCE = -1e10
+"""Reference acceleration that keeps the force of a one-sided row at zero."""
 _DEGREES = 180.0 / math.pi
 
 FRICTION_ROW = int(mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)
@@ -112,7 +112,7 @@ ROWS_OF_CONTACT, GAIN_NUMBERS, DIMENSIONS = 6, 10, 4
 
 @dataclass(frozen=True)
 class Places:
-    """Where fields of the engine are: bytes from the start of `mjModel` (m), `mjData` (d) and `mjContact` (c)."""
+    """Offsets of the engine's fields in bytes from the start of `mjModel` (m), `mjData` (d) and `mjContact` (c)."""
 
     m_nv: int
     m_nbody: int
@@ -206,54 +206,54 @@ class Places:
 
 @dataclass
 class Gap:
-    """What a step remembers of a body, whose joint it has left a little: as long as `STATES_OF_BODY`."""
+    """State of a body between steps: the gap between its place in ODE and MuJoCo; it has `STATES_OF_BODY` numbers."""
 
-    off: Annotated[Floats, (3,)]
-    """How far its centre of mass is from its place [m]."""
-    away: Annotated[Floats, (3,)]
-    """How far it is turned away [rad]."""
+    displacement: Annotated[Floats, (3,)]
+    """Displacement of its centre of mass in ODE from that in MuJoCo [m]."""
+    rotation: Annotated[Floats, (3,)]
+    """Rotation in ODE relative to MuJoCo, as a rotation vector [rad]."""
     acceleration: Annotated[Floats, (3,)]
-    """What its momentum lacks in MuJoCo's equations: how much faster than there its centre of mass gets [m/s^2]."""
-    turning: Annotated[Floats, (3,)]
-    """The same of its turning [rad/s^2]."""
+    """Acceleration of its centre of mass that MuJoCo's equations lack, added as a force [m/s^2]."""
+    angular_acceleration: Annotated[Floats, (3,)]
+    """Angular acceleration that MuJoCo's equations lack, added as a torque [rad/s^2]."""
     velocity: Annotated[Floats, (3,)]
-    """Of its centre of mass, as it got it in the last step, where it was then [m/s]."""
+    """Velocity of its centre of mass in ODE, which is that at its previous place [m/s]."""
     spin: Annotated[Floats, (3,)]
-    """The same of its turning [rad/s]."""
-    put: Annotated[Floats, (3,)]
-    """How far its centre of mass is put right by joints that were turned after the engine had placed it [m]."""
-    righted: Annotated[Floats, (3,)]
-    """And how far it is turned right by them [rad]."""
-    excess: float
-    """How much larger than it is ODE measures the angle of its joint, because it is turned away [rad]."""
-    idle: float
-    """Steps in a row in which it was slow."""
+    """Angular velocity in ODE, which is that of its previous attitude [rad/s]."""
+    joint_shift: Annotated[Floats, (3,)]
+    """Shift of its centre of mass by joints that were turned after MuJoCo computed its place [m]."""
+    joint_rotation: Annotated[Floats, (3,)]
+    """Rotation of the body by these joints, as a rotation vector [rad]."""
+    angle_excess: float
+    """Angle of its joint as ODE measures it, with the gap, minus MuJoCo's angle [rad]."""
+    idle_steps: float
+    """Number of steps in a row in which it was slow."""
 
 
 @dataclass
-class Before:
-    """A body before the last step, in the frame of the world."""
+class _PreviousState:
+    """State of a body before the last step, in the frame of the world."""
 
     place: Annotated[Floats, (3,)]
-    """[m]"""
+    """Position of its origin [m]."""
     turn: Annotated[Floats, (4,)]
-    """Its attitude, as a quaternion."""
+    """Attitude, as a quaternion."""
     velocity: Annotated[Floats, (3,)]
-    """Of its origin, there [m/s]."""
+    """Velocity of its origin at that place [m/s]."""
     spin: Annotated[Floats, (3,)]
-    """[rad/s]"""
-    put: Annotated[Floats, (3,)]
-    """How far it is put right by what its joints were short of [m]."""
-    righted: Annotated[Floats, (3,)]
-    """And turned right [rad]."""
+    """Angular velocity [rad/s]."""
+    joint_shift: Annotated[Floats, (3,)]
+    """Shift of its origin by the joints between it and the root that were turned in this step [m]."""
+    joint_rotation: Annotated[Floats, (3,)]
+    """Rotation by these joints, as a rotation vector [rad]."""
 
 
-PLACES, GAP, BEFORE = record_of(Places), record_of(Gap), record_of(Before)
+PLACES, GAP, PREVIOUS_STATE = record_of(Places), record_of(Gap), record_of(_PreviousState)
 
 
 @cache
 def places() -> Records[Places]:
-    """(1,) the places in this build of MuJoCo, checked once."""
+    """(1,) the offsets in this build of MuJoCo, checked once in a process."""
     names = {field.name: field.name[2:].replace("opt_", "opt.") for field in fields(Places)}
     model = [name for field, name in names.items() if field.startswith("m_")]
     data = [name for field, name in names.items() if field.startswith("d_")]
@@ -268,21 +268,21 @@ _read_command = types.ExternalFunction(
     "mj_readCtrl",
     types.intp(types.intp, types.intp, types.int32, types.float64, types.intp, types.int32),
 )
-"""The engine's own: the command of an actuator at a time, delays included."""
+"""MuJoCo's function that reads the command of an actuator at a time, delays included."""
 _first_half = types.ExternalFunction("mj_step1", types.void(types.intp, types.intp))
 _apply_drives = types.ExternalFunction("mj_fwdActuation", types.void(types.intp, types.intp))
 _accelerate = types.ExternalFunction("mj_fwdAcceleration", types.void(types.intp, types.intp))
 _solve = types.ExternalFunction("mj_fwdConstraint", types.void(types.intp, types.intp))
 _check = types.ExternalFunction("mj_checkAcc", types.void(types.intp, types.intp))
 _move = types.ExternalFunction("mj_Euler", types.void(types.intp, types.intp))
-"""The engine's own: everything that follows from positions and velocities (`mj_step1`), and the parts of `mj_step2`."""
+"""MuJoCo's functions for all that follows from positions and velocities (`mj_step1`), and the parts of `mj_step2`."""
 
 
 def compiled_for_all_models() -> Any:  # noqa: ANN401
-    """What the engine's callback runs in every step: `step_as_ode` for models that are marked for it, else nothing."""
+    """The function that the engine's callback runs in every step: `step_as_ode` for marked models, else nothing."""
     table = places()
     sizes, count, surfaces = int(table[0].m_nuser_geom), int(table[0].m_ngeom), int(table[0].m_geom_user)
-    address = int(table.ctypes.data)  # which stays: `places` keeps the table
+    address = int(table.ctypes.data)  # stays valid, because the cache of `places` keeps the table alive
 
     def control(model: int, data: int) -> None:
         if read_size(model + sizes) != GEOM_NUMBERS or read_size(model + count) == 0:
@@ -295,7 +295,7 @@ def compiled_for_all_models() -> Any:  # noqa: ANN401
 
 @inlined
 def read_gaps(model: int, data: int, place: Places) -> Records[Gap]:
-    """(bodies,) what is remembered of each body, at the end of the engine's user data; live."""
+    """(bodies,) the gaps of all bodies: a live view of the end of the engine's user data."""
     count, bodies = read_size(model + place.m_nuserdata), read_size(model + place.m_nbody)
     first = read_size(data + place.d_userdata) + 8 * (count - STATES_OF_BODY * bodies)
     gaps: Records[Gap] = carray(pointer_to(first), (bodies,), GAP)
@@ -303,9 +303,10 @@ def read_gaps(model: int, data: int, place: Places) -> Records[Gap]:
 
 
 @kernel
-def drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
-    """Lets bodies drift for the last step, once; joints are as ODE has turned them afterwards."""
+def _drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
+    """Updates the gaps and joint angles of all bodies for the last step, once for each step."""
     place = places[0]
+    # The first number of the user data is the time of the last update: the engine may call several times in a step.
     memory, time = floats(data + place.d_userdata, 1), read_number(data + place.d_time)
     if memory[0] != time:
         _drift(model, data, place, read_gaps(model, data, place))
@@ -314,11 +315,11 @@ def drift_as_ode(model: int, data: int, places: Records[Places]) -> None:
 
 @kernel
 def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
-    """Replaces rows and adds drag in a model whose first half of a step is done; addresses of model and data."""
+    """Replaces constraint rows and adds drag after the first half of a step; `model` and `data` are addresses."""
     place = places[0]
     memory = floats(data + place.d_userdata, read_size(model + place.m_nuserdata))
     gaps, rows = read_gaps(model, data, place), read_int(data + place.d_nefc)
-    drift_as_ode(model, data, places)
+    _drift_as_ode(model, data, places)
     _add_drag(model, data, place, gaps)
     if rows:
         _set_joint_rows(model, data, place, memory, gaps)
@@ -328,10 +329,10 @@ def step_as_ode(model: int, data: int, places: Records[Places]) -> None:
 
 @kernel
 def solve_step(model: int, data: int, places: Records[Places]) -> None:
-    """Works out the forces of a step whose first half is done.
+    """Computes the forces of a step whose first half is done.
 
-    This is the time to look at contacts: an engine that puts a robot to sleep while it moves the world on solves once
-    more afterwards, in its own way, and overwrites the forces.
+    Contacts must be read directly after this: if MuJoCo puts a robot to sleep while it integrates, it solves once more
+    without ODE's rows and overwrites the forces.
     """
     step_as_ode(model, data, places)
     _apply_drives(model, data)
@@ -341,42 +342,42 @@ def solve_step(model: int, data: int, places: Records[Places]) -> None:
 
 @kernel
 def finish_step(model: int, data: int) -> None:
-    """Moves the world on by a step whose forces are known."""
+    """Integrates a step whose forces are known."""
     _check(model, data)
     _move(model, data)
 
 
 @kernel
 def begin_step(model: int, data: int, places: Records[Places]) -> None:
-    """Does the first half of the next step, so that places and contacts are those of the present state."""
+    """Runs the first half of the next step, so that places and contacts are those of the present state."""
     _first_half(model, data)
-    drift_as_ode(model, data, places)
+    _drift_as_ode(model, data, places)
 
 
 @kernel
 def is_at_rest(model: int, data: int, places: Records[Places]) -> bool:
-    """Whether ODE would disable all bodies that are awake, and nothing was set in motion since."""
+    """Whether ODE would disable all bodies that are awake, and none was set in motion since."""
     place = places[0]
     bodies, gaps = read_size(model + place.m_nbody), read_gaps(model, data, place)
     velocities, joint_of = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_jntadr, bodies)
     kinds = ints(model + place.m_jnt_type, read_size(model + place.m_njnt))
     for speed in floats(data + place.d_qvel, read_size(model + place.m_nv)):
-        if not abs(speed) <= IDLE_SPEED:  # nor if it is no number
+        if not abs(speed) <= IDLE_SPEED:  # also if it is nan
             return False
     for body in ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake)):
         if joint_of[body] < 0:
             continue
         if kinds[joint_of[body]] == FREE_JOINT or kinds[joint_of[body]] == HINGE_JOINT:
-            if gaps[body].idle < IDLE_STEPS:
+            if gaps[body].idle_steps < IDLE_STEPS:
                 return False
-        else:  # a ball, which hangs on nothing
+        else:  # the ball has no gap, and hence no count of idle steps
             for i in range(6):
                 if abs(velocities[6 * body + i]) > BALL_REST_SPEED:
                     return False
     return True
 
 
-# ---- vectors and quaternions: plain tuples, which cost no memory
+# ---- vectors and quaternions: plain tuples, which need no allocation
 
 Vector = tuple[float, float, float]
 Turn = tuple[float, float, float, float]
@@ -410,7 +411,7 @@ def _cross(a: Vector, b: Vector) -> Vector:
 
 @inlined
 def _product(a: Turn, b: Turn) -> Turn:
-    """The product of two quaternions: first the turn b, then a."""
+    """The product of two quaternions: the rotation b followed by a."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
@@ -421,7 +422,7 @@ def _product(a: Turn, b: Turn) -> Turn:
 
 @inlined
 def _turn_about(axis: Vector, angle: float) -> Turn:
-    """The quaternion of a turn about an axis, by the angle times the axis's length [rad]."""
+    """The quaternion of a rotation about an axis, by the angle times the axis's length [rad]."""
     length = math.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
     share = math.sin(0.5 * angle * length) / length if length > 0.0 else 0.0
     return math.cos(0.5 * angle * length), share * axis[0], share * axis[1], share * axis[2]
@@ -429,7 +430,7 @@ def _turn_about(axis: Vector, angle: float) -> Turn:
 
 @inlined
 def _rotated(turn: Turn, vector: Vector) -> Vector:
-    """A vector turned by a quaternion."""
+    """A vector rotated by a quaternion."""
     axis = (turn[1], turn[2], turn[3])
     twice = _sum((0.0, 0.0, 0.0), 2.0, _cross(axis, vector))
     return _sum(_sum(vector, turn[0], twice), 1.0, _cross(axis, twice))
@@ -440,7 +441,7 @@ def _rotated(turn: Turn, vector: Vector) -> Vector:
 
 @kernel
 def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
-    """Adds the drag of all bodies that are awake to the forces of the engine, and what their momentum lacks there."""
+    """Adds drag and the accelerations that MuJoCo lacks (see `Gap`) of all awake bodies to the passive forces."""
     bodies, dofs = read_size(model + place.m_nbody), read_size(model + place.m_nv)
     awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, roots = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_rootid, bodies)
@@ -450,8 +451,9 @@ def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     axes, middles = floats(data + place.d_cdof, 6 * dofs), floats(data + place.d_xipos, 3 * bodies)
     masses, inertias = floats(model + place.m_body_mass, bodies), floats(model + place.m_body_inertia, 3 * bodies)
     frames = floats(data + place.d_ximat, 9 * bodies)
-    wrench = np.zeros((bodies, 6))  # torque and force on a body and all that hangs on it, at the centre of the tree
-    for k in range(len(awake) - 1, -1, -1):
+    # Torque and force on a body and its descendants, about the tree's centre of mass, in which `cdof` has its axes.
+    wrench = np.zeros((bodies, 6))
+    for k in range(len(awake) - 1, -1, -1):  # children before their parents
         body = awake[k]
         if body == 0:
             continue
@@ -462,12 +464,14 @@ def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
         force = _sum((0.0, 0.0, 0.0), -drag[BODY_NUMBERS * body], velocity)
         force = _sum(force, masses[body], _vector(gap.acceleration, 0))
         torque = _sum(_cross(arm, force), -drag[BODY_NUMBERS * body + 1], spin)
-        for main in range(3):  # along the three axes of its inertia
+        # The torque for the lacking angular acceleration is the sum over the three principal axes of its inertia.
+        for main in range(3):
             axis = (frames[9 * body + main], frames[9 * body + 3 + main], frames[9 * body + 6 + main])
-            torque = _sum(torque, inertias[3 * body + main] * _dot(axis, _vector(gap.turning, 0)), axis)
+            torque = _sum(torque, inertias[3 * body + main] * _dot(axis, _vector(gap.angular_acceleration, 0)), axis)
         for i in range(3):
             mine[i] += torque[i]
             mine[3 + i] += force[i]
+        # The wrench acts on the body's own degrees of freedom, and is then passed on to the parent.
         for dof in range(first[body], first[body] + count[body]):
             for i in range(6):
                 forces[dof] += axes[6 * dof + i] * mine[i]
@@ -477,23 +481,23 @@ def _add_drag(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
 
 @kernel
 def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
-    """Lets the gaps of all bodies that are awake close by a fifth, and grow by what they moved off in the last step.
+    """Updates the gaps of all awake bodies: each closes by a fifth and grows by the drift of the last step.
 
-    Where a body was is found from where it is now: the joints turned with their present speeds. ODE moved it from there
-    along its velocity there, and turned it by `h` times its spin, as a quaternion that is then made a unit one. Such a
-    turn is a little short: by 1 % at 12 rad/s. About the axis of its joint nothing turns a body back, so that joints
-    are turned here by what they are short of; it is seen from the next step on.
+    The previous state of a body follows from the present one by turning the joints back with their present speeds. From
+    there ODE moved the body along its previous velocity, and rotated it by adding `h` times the derivative of its
+    quaternion and normalising that. Such a rotation is too small, by 1 % at 12 rad/s. No constraint of ODE corrects it
+    about the axis of the joint, so joints are turned back here by the difference; places show it from the next step on.
     """
     bodies, joints = read_size(model + place.m_nbody), read_size(model + place.m_njnt)
     awake = ints(data + place.d_body_awake_ind, read_int(data + place.d_nbody_awake))
     parents, joint_of = ints(model + place.m_body_parentid, bodies), ints(model + place.m_body_jntadr, bodies)
-    kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, BEFORE)
+    kinds, before = ints(model + place.m_jnt_type, joints), np.zeros(bodies, PREVIOUS_STATE)
     first, count = ints(model + place.m_body_dofadr, bodies), ints(model + place.m_body_dofnum, bodies)
     dofs, h = read_size(model + place.m_nv), read_number(model + place.m_opt_timestep)
     changes, speeds = floats(data + place.d_cdof_dot, 6 * dofs), floats(data + place.d_qvel, dofs)
-    bias = np.zeros((bodies, 6))  # how bodies accelerate at constant joint speeds, as the engine has it
+    bias = np.zeros((bodies, 6))  # MuJoCo's spatial acceleration of each body at constant joint speeds
     before[0].turn[0] = 1.0
-    for body in awake:
+    for body in awake:  # parents before their children
         bias[body] = bias[parents[body]]
         for dof in range(first[body], first[body] + count[body]):
             for i in range(6):
@@ -501,26 +505,26 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
         joint = joint_of[body]
         if joint < 0:
             if body:
-                _fixed_before(model, place, body, before[parents[body]], before[body])
+                _fixed_body_before(model, place, body, before[parents[body]], before[body])
             continue
         if kinds[joint] == FREE_JOINT:
-            _free_before(model, data, place, joint, before[body])
+            _free_body_before(model, data, place, joint, before[body])
         elif kinds[joint] == HINGE_JOINT:
-            _hinged_before(model, data, place, body, before[parents[body]], before[body])
+            _hinged_body_before(model, data, place, body, before[parents[body]], before[body])
         else:
-            continue  # a ball, which hangs on nothing
-        _open_gap(model, data, place, body, before[body], gaps[body])
+            continue  # the ball moves on joints of its own and has no gap
+        _update_gap(model, data, place, body, before[body], gaps[body])
         if kinds[joint] == HINGE_JOINT:
             _turn_joint(model, data, place, joint, before[body], gaps[parents[body]], gaps[body])
-        _set_lacking(model, data, place, body, before[body], gaps[body], bias[body])
+        _add_momentum_difference(model, data, place, body, before[body], gaps[body], bias[body])
         _stop_idle(gaps[body], h)
         if kinds[joint] == HINGE_JOINT:
-            gaps[body].excess = _excess(model, data, place, joint, gaps[parents[body]], gaps[body])
+            gaps[body].angle_excess = _angle_excess(model, data, place, joint, gaps[parents[body]], gaps[body])
 
 
 @inlined
-def _free_before(model: int, data: int, place: Places, joint: int, found: Before) -> None:
-    """Where a body that is free was before the step."""
+def _free_body_before(model: int, data: int, place: Places, joint: int, found: _PreviousState) -> None:
+    """Fills in the previous state of a body with a free joint."""
     joints, h = read_size(model + place.m_njnt), read_number(model + place.m_opt_timestep)
     a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
     angles, speeds = floats(data + place.d_qpos, a + 7), floats(data + place.d_qvel, d + 6)
@@ -534,8 +538,8 @@ def _free_before(model: int, data: int, place: Places, joint: int, found: Before
 
 
 @inlined
-def _fixed_before(model: int, place: Places, body: int, base: Before, found: Before) -> None:
-    """Where a body without a joint was: with the one that it is a part of."""
+def _fixed_body_before(model: int, place: Places, body: int, base: _PreviousState, found: _PreviousState) -> None:
+    """Fills in the previous state of a body without a joint, which moves with its parent `base`."""
     bodies = read_size(model + place.m_nbody)
     base_turn, base_spin = _quaternion(base.turn, 0), _vector(base.spin, 0)
     arm = _rotated(base_turn, _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body))
@@ -543,101 +547,115 @@ def _fixed_before(model: int, place: Places, body: int, base: Before, found: Bef
     _set(found.place, _sum(_vector(base.place, 0), 1.0, arm))
     _set(found.velocity, _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, arm)))
     _set(found.spin, base_spin)
-    _set(found.put, _sum(_vector(base.put, 0), 1.0, _cross(_vector(base.righted, 0), arm)))
-    _set(found.righted, _vector(base.righted, 0))
+    _set(found.joint_shift, _sum(_vector(base.joint_shift, 0), 1.0, _cross(_vector(base.joint_rotation, 0), arm)))
+    _set(found.joint_rotation, _vector(base.joint_rotation, 0))
     for i in range(4):
         found.turn[i] = turn[i]
 
 
 @inlined
-def _hinged_before(model: int, data: int, place: Places, body: int, base: Before, found: Before) -> None:
-    """Where a body that hangs on another was before the step."""
+def _hinged_body_before(
+    model: int, data: int, place: Places, body: int, base: _PreviousState, found: _PreviousState
+) -> None:
+    """Fills in the previous state of a body that is hinged to its parent `base`."""
     joints, bodies = read_size(model + place.m_njnt), read_size(model + place.m_nbody)
     joint, h = ints(model + place.m_body_jntadr, bodies)[body], read_number(model + place.m_opt_timestep)
     a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
     angles, speeds = floats(data + place.d_qpos, a + 1), floats(data + place.d_qvel, d + 1)
     axis = _vector(floats(model + place.m_jnt_axis, 3 * joints), 3 * joint)
     anchor = _vector(floats(model + place.m_jnt_pos, 3 * joints), 3 * joint)
-    base_turn, base_spin, base_righted = _quaternion(base.turn, 0), _vector(base.spin, 0), _vector(base.righted, 0)
+    base_turn, base_spin, base_rotation = (
+        _quaternion(base.turn, 0),
+        _vector(base.spin, 0),
+        _vector(base.joint_rotation, 0),
+    )
     turn = _product(base_turn, _quaternion(floats(model + place.m_body_quat, 4 * bodies), 4 * body))
     offset = _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body)
+    # From the parent's origin to the pivot of the hinge, and from there to the body's origin.
     to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
     spin = _sum(base_spin, speeds[d], _rotated(turn, axis))
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
     velocity = _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, to_pivot))
-    put = _sum(_vector(base.put, 0), 1.0, _cross(base_righted, to_pivot))
+    joint_shift = _sum(_vector(base.joint_shift, 0), 1.0, _cross(base_rotation, to_pivot))
     _set(found.place, _sum(_sum(_vector(base.place, 0), 1.0, to_pivot), 1.0, from_pivot))
     _set(found.velocity, _sum(velocity, 1.0, _cross(spin, from_pivot)))
     _set(found.spin, spin)
-    _set(found.put, _sum(put, 1.0, _cross(base_righted, from_pivot)))
-    _set(found.righted, base_righted)
+    _set(found.joint_shift, _sum(joint_shift, 1.0, _cross(base_rotation, from_pivot)))
+    _set(found.joint_rotation, base_rotation)
     for i in range(4):
         found.turn[i] = turn[i]
 
 
 @inlined
-def _open_gap(model: int, data: int, place: Places, body: int, before: Before, gap: Gap) -> None:
-    """Lets a gap close, and open by the difference between where ODE moved the body and where its joints hold it."""
+def _update_gap(model: int, data: int, place: Places, body: int, before: _PreviousState, gap: Gap) -> None:
+    """Closes a gap by a fifth, and adds the difference between the place to which ODE moved the body and MuJoCo's."""
     bodies, h = read_size(model + place.m_nbody), read_number(model + place.m_opt_timestep)
-    turn, spin, righted = _quaternion(before.turn, 0), _vector(before.spin, 0), _vector(before.righted, 0)
+    turn, spin, joint_rotation = _quaternion(before.turn, 0), _vector(before.spin, 0), _vector(before.joint_rotation, 0)
     arm = _rotated(turn, _vector(floats(model + place.m_body_ipos, 3 * bodies), 3 * body))
     velocity = _sum(_vector(before.velocity, 0), 1.0, _cross(spin, arm))
+    # `moved` is the centre of mass in ODE without its gap; `held` is that in MuJoCo, with joints turned meanwhile.
     moved = _sum(_sum(_vector(before.place, 0), 1.0, arm), h, velocity)
-    held = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), 1.0, _vector(before.put, 0))
-    held = _sum(held, 1.0, _cross(righted, arm))
-    _set(gap.put, _sum(_vector(before.put, 0), 1.0, _cross(righted, arm)))
-    _set(gap.righted, righted)
-    # ODE turns the body from where its gap had left it, with the spin that closes the gap.
-    _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.away, 0)))
-    tilted = _product((1.0, 0.5 * gap.away[0], 0.5 * gap.away[1], 0.5 * gap.away[2]), turn)
+    held = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), 1.0, _vector(before.joint_shift, 0))
+    held = _sum(held, 1.0, _cross(joint_rotation, arm))
+    _set(gap.joint_shift, _sum(_vector(before.joint_shift, 0), 1.0, _cross(joint_rotation, arm)))
+    _set(gap.joint_rotation, joint_rotation)
+    # ODE rotates the body from its attitude with the gap, with the angular velocity that also closes the gap.
+    _set(gap.spin, _sum(spin, -WORLD_ERP / h, _vector(gap.rotation, 0)))
+    tilted = _product((1.0, 0.5 * gap.rotation[0], 0.5 * gap.rotation[1], 0.5 * gap.rotation[2]), turn)
     turned = _product((1.0, 0.5 * h * gap.spin[0], 0.5 * h * gap.spin[1], 0.5 * h * gap.spin[2]), tilted)
     now = _quaternion(floats(data + place.d_xquat, 4 * bodies), 4 * body)
     error = _product(turned, (now[0], -now[1], -now[2], -now[3]))
-    away = _sum((2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0]), -1.0, righted)
-    _set(gap.velocity, _sum(velocity, -WORLD_ERP / h, _vector(gap.off, 0)))
-    # How much the gaps grow; as accelerations for `_set_lacking`, because they close with a speed of their own.
-    opened = _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.off, 0))
-    turned_away = _sum(away, -1.0, _vector(gap.away, 0))
+    rotation = _sum(
+        (2.0 * error[1] / error[0], 2.0 * error[2] / error[0], 2.0 * error[3] / error[0]), -1.0, joint_rotation
+    )
+    _set(gap.velocity, _sum(velocity, -WORLD_ERP / h, _vector(gap.displacement, 0)))
+    # A gap closes with a velocity of its own, whose change is an acceleration that MuJoCo's equations lack.
+    opened = _sum(_sum(moved, -1.0, held), -WORLD_ERP, _vector(gap.displacement, 0))
+    rotated = _sum(rotation, -1.0, _vector(gap.rotation, 0))
     _set(gap.acceleration, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, opened))
-    _set(gap.turning, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, turned_away))
+    _set(gap.angular_acceleration, _sum((0.0, 0.0, 0.0), WORLD_ERP / h**2, rotated))
     for i in range(3):
-        gap.off[i] += opened[i]
-        gap.away[i] += turned_away[i]
+        gap.displacement[i] += opened[i]
+        gap.rotation[i] += rotated[i]
 
 
 @inlined
-def _turn_joint(model: int, data: int, place: Places, joint: int, before: Before, base: Gap, gap: Gap) -> None:
-    """Turns a joint by what its body is turned away about its axis: ODE's joints pull nothing back in this direction.
+def _turn_joint(model: int, data: int, place: Places, joint: int, before: _PreviousState, base: Gap, gap: Gap) -> None:
+    """Turns a joint by the gap's rotation about its axis, because ODE's joints do not correct this direction.
 
-    All that hangs on the joint turns with it, which the engine's places show from the next step on.
+    All descendants turn with it. MuJoCo's places show this from the next step on; until then it is in `joint_shift`
+    and `joint_rotation`.
     """
     joints, h = read_size(model + place.m_njnt), read_number(model + place.m_opt_timestep)
     body, bodies = ints(model + place.m_jnt_bodyid, joints)[joint], read_size(model + place.m_nbody)
     at = ints(model + place.m_jnt_qposadr, joints)[joint]
     axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
     pivot = _vector(floats(data + place.d_xanchor, 3 * joints), 3 * joint)
-    angle = _dot(_sum(_vector(gap.away, 0), -1.0, _vector(base.away, 0)), axis)
+    angle = _dot(_sum(_vector(gap.rotation, 0), -1.0, _vector(base.rotation, 0)), axis)
     floats(data + place.d_qpos, at + 1)[at] += angle
     turn = _sum((0.0, 0.0, 0.0), angle, axis)
     origin = _sum(_vector(floats(data + place.d_xpos, 3 * bodies), 3 * body), -1.0, pivot)
     middle = _sum(_vector(floats(data + place.d_xipos, 3 * bodies), 3 * body), -1.0, pivot)
-    _set(before.righted, _sum(_vector(before.righted, 0), 1.0, turn))
-    _set(before.put, _sum(_vector(before.put, 0), 1.0, _cross(turn, origin)))
-    _set(gap.righted, _sum(_vector(gap.righted, 0), 1.0, turn))
-    _set(gap.put, _sum(_vector(gap.put, 0), 1.0, _cross(turn, middle)))
-    _set(gap.away, _sum(_vector(gap.away, 0), -1.0, turn))
-    _set(gap.off, _sum(_vector(gap.off, 0), -1.0, _cross(turn, middle)))
-    _set(gap.turning, _sum(_vector(gap.turning, 0), -WORLD_ERP / h**2, turn))
+    _set(before.joint_rotation, _sum(_vector(before.joint_rotation, 0), 1.0, turn))
+    _set(before.joint_shift, _sum(_vector(before.joint_shift, 0), 1.0, _cross(turn, origin)))
+    _set(gap.joint_rotation, _sum(_vector(gap.joint_rotation, 0), 1.0, turn))
+    _set(gap.joint_shift, _sum(_vector(gap.joint_shift, 0), 1.0, _cross(turn, middle)))
+    # The joint now has this part of the gap.
+    _set(gap.rotation, _sum(_vector(gap.rotation, 0), -1.0, turn))
+    _set(gap.displacement, _sum(_vector(gap.displacement, 0), -1.0, _cross(turn, middle)))
+    _set(gap.angular_acceleration, _sum(_vector(gap.angular_acceleration, 0), -WORLD_ERP / h**2, turn))
     _set(gap.acceleration, _sum(_vector(gap.acceleration, 0), -WORLD_ERP / h**2, _cross(turn, middle)))
 
 
 @inlined
-def _set_lacking(model: int, data: int, place: Places, body: int, before: Before, gap: Gap, bias: Floats) -> None:
-    """Adds to what a body's momentum lacks: ODE's change of velocity from where it was, for MuJoCo's where it is.
+def _add_momentum_difference(
+    model: int, data: int, place: Places, body: int, before: _PreviousState, gap: Gap, bias: Floats
+) -> None:
+    """Adds the difference between ODE's and MuJoCo's acceleration of a body around its joints.
 
-    A body that goes round a joint changes its velocity. MuJoCo computes that acceleration for where the body is now,
-    `bias`; in ODE it is the difference of two steps. At 12 rad/s their directions differ by 7 degrees.
+    The velocity of a body that moves around a joint changes direction. MuJoCo computes this acceleration at the present
+    place (`bias`); in ODE it is the difference of the velocities of two steps. At 12 rad/s they differ by 7 degrees.
     """
     bodies, h = read_size(model + place.m_nbody), read_number(model + place.m_opt_timestep)
     velocities, roots = floats(data + place.d_cvel, 6 * bodies), ints(model + place.m_body_rootid, bodies)
@@ -647,37 +665,38 @@ def _set_lacking(model: int, data: int, place: Places, body: int, before: Before
     velocity = _sum(_vector(velocities, 6 * body + 3), 1.0, _cross(spin, arm))
     then_arm = _rotated(_quaternion(before.turn, 0), _vector(floats(model + place.m_body_ipos, 3 * bodies), 3 * body))
     then = _sum(_vector(before.velocity, 0), 1.0, _cross(_vector(before.spin, 0), then_arm))
-    turning = _vector(bias, 0)
-    going = _sum(_sum(_vector(bias, 3), 1.0, _cross(turning, arm)), 1.0, _cross(spin, velocity))
+    angular_acceleration = _vector(bias, 0)
+    going = _sum(_sum(_vector(bias, 3), 1.0, _cross(angular_acceleration, arm)), 1.0, _cross(spin, velocity))
     for i in range(3):
         gap.acceleration[i] += (then[i] - velocity[i]) / h + going[i]
-        gap.turning[i] += (before.spin[i] - spin[i]) / h + turning[i]
+        gap.angular_acceleration[i] += (before.spin[i] - spin[i]) / h + angular_acceleration[i]
 
 
 @inlined
 def _stop_idle(gap: Gap, h: float) -> None:
-    """Takes the velocity from a body that has been slow for ten steps: ODE disables it, but its neighbours wake it.
+    """Stops a body that has been slow for ten steps, as ODE does when it disables a body that its neighbours wake.
 
-    A joint that meets its stop slowly then comes to rest there, instead of bouncing for ever.
+    Without this, a joint that reaches its stop slowly would bounce for ever.
     """
     velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
-    gap.idle = gap.idle + 1.0 if max(_dot(velocity, velocity), _dot(spin, spin)) <= IDLE_SPEED**2 else 0.0
-    if gap.idle >= IDLE_STEPS:
+    is_slow = max(_dot(velocity, velocity), _dot(spin, spin)) <= IDLE_SPEED**2
+    gap.idle_steps = gap.idle_steps + 1.0 if is_slow else 0.0
+    if gap.idle_steps >= IDLE_STEPS:
         for i in range(3):
             gap.acceleration[i] -= velocity[i] / h
-            gap.turning[i] -= spin[i] / h
+            gap.angular_acceleration[i] -= spin[i] / h
             gap.velocity[i] = gap.spin[i] = 0.0
 
 
 @inlined
-def _excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
-    """How much more than a joint's angle ODE measures: the whole angle by which one body is turned from the other."""
+def _angle_excess(model: int, data: int, place: Places, joint: int, base: Gap, gap: Gap) -> float:
+    """ODE's angle of a joint minus MuJoCo's [rad]: ODE measures the whole rotation between the two bodies."""
     joints = read_size(model + place.m_njnt)
     at = ints(model + place.m_jnt_qposadr, joints)[joint]
     angle = floats(data + place.d_qpos, at + 1)[at]
     axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
-    away = _sum(_vector(gap.away, 0), -1.0, _vector(base.away, 0))
-    across = _sum(away, -_dot(away, axis), axis)
+    rotation = _sum(_vector(gap.rotation, 0), -1.0, _vector(base.rotation, 0))
+    across = _sum(rotation, -_dot(rotation, axis), axis)
     half_sine, half_cosine = math.sin(0.5 * angle), math.cos(0.5 * angle)
     tilt = math.sin(0.5 * math.sqrt(_dot(across, across)))
     measured = 2.0 * math.asin(min(math.sqrt(half_sine**2 + (half_cosine * tilt) ** 2), 1.0))
@@ -694,7 +713,7 @@ def _quaternion(numbers: Floats, start: int) -> Turn:
 
 @kernel
 def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> None:
-    """Gives drives their speeds, and stops their bounce; a stop that ODE's angle has not reached holds nothing."""
+    """Sets the rows of drives and stops; a stop that ODE's angle of the joint has not reached has no force."""
     rows, dofs, h = (
         read_int(data + place.d_nefc),
         read_size(model + place.m_nv),
@@ -717,22 +736,23 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
     parents = ints(model + place.m_body_parentid, read_size(model + place.m_nbody))
     axes = floats(data + place.d_xaxis, 3 * joints)
-    at_stop, driven = np.zeros(dofs), _commands(model, data, place, memory, gaps)
-    guess[:] = 0.0  # where the solver begins
+    at_stop, driven = np.zeros(dofs), _drive_speeds(model, data, place, memory, gaps)
+    guess[:] = 0.0  # initial guess of the solver; that of drives is set below
     for row in range(rows):
         if kinds[row] == STOP_ROW:
             dof = dof_of[ids[row]]
             side = numbers[starts[row]]  # 1 at the lower stop, -1 at the upper one
             joint = ids[row]
-            angle = angles[angles_at[joint]] + gaps[bodies[joint]].excess  # the engine's is from before `_drift`
-            distance = side * (angle - _stop(stops[2 * joint + (0 if side > 0.0 else 1)]))
+            # Not MuJoCo's distance of the row, which is from before `_drift` and without the gap.
+            angle = angles[angles_at[joint]] + gaps[bodies[joint]].angle_excess
+            distance = side * (angle - _stop_angle(stops[2 * joint + (0 if side > 0.0 else 1)]))
             softness[row], hardness[row] = STOP_CFM / h, h / STOP_CFM
             if distance > 0.0:
-                references[row] = NEVER
+                references[row] = NO_FORCE
                 continue
             at_stop[dof] = side
             spin = _sum(_vector(gaps[bodies[joint]].spin, 0), -1.0, _vector(gaps[parents[bodies[joint]]].spin, 0))
-            meeting = side * _dot(_vector(axes, 3 * joint), spin)  # with the spins that ODE's bodies have
+            meeting = side * _dot(_vector(axes, 3 * joint), spin)  # speed of approach between ODE's bodies
             wanted = max(-STOP_ERP * distance / h, -STOP_BOUNCE * meeting)
             references[row] = (wanted - side * speeds[dof]) / h
     for row in range(rows):
@@ -740,26 +760,28 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
             continue
         dof = ids[row]
         if at_stop[dof] == 0.0:
-            references[row] = guess[dof] = (driven[dof] - speeds[dof]) / h  # what nearly all drives reach
+            # Nearly all drives reach their speed within a step, so it is also the best guess for the solver.
+            references[row] = guess[dof] = (driven[dof] - speeds[dof]) / h
             softness[row], hardness[row] = DRIVE_CFM / h, h / DRIVE_CFM
             continue
+        # At a stop the drive is a plain force: its whole torque into the stop, or a tiny share of it away from it.
         losses[row] = 0.0
         push = -at_stop[dof] * torques[dof]
         if driven[dof] * at_stop[dof] > 0.0:
-            push *= -AWAY_SHARE
+            push *= -FUDGE_FACTOR
         forces[dof] += push
 
 
 @inlined
-def _stop(angle: float) -> float:
-    """Where ODE has a stop [rad], in 32 bits; the model file has the league's whole degrees with six decimals."""
+def _stop_angle(angle: float) -> float:
+    """The angle of a stop in ODE [rad], with 32 bits: whole degrees, which the model file has with six decimals."""
     whole = round(angle * _DEGREES)
     return float(np.float32(whole / _DEGREES if abs(angle * _DEGREES - whole) < 1e-3 else angle))
 
 
 @kernel
-def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> Floats:
-    """The speeds (dofs,) that the drives are told [rad/s]; a drive whose joint is at a stop hears no new command."""
+def _drive_speeds(model: int, data: int, place: Places, memory: Floats, gaps: Records[Gap]) -> Floats:
+    """The commanded speeds of drives, (dofs,) [rad/s]; a drive whose joint is at a stop keeps its last command."""
     joints, count, time = (
         read_size(model + place.m_njnt),
         read_size(model + place.m_nactuator),
@@ -781,8 +803,8 @@ def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Record
             continue
         joint = targets[2 * motor]
         # hingeeffector.cpp compares the angle, rounded to 32 bits in degrees, with the stop, rounded in radians.
-        angle = float(np.float32((angles[angles_at[joint]] + gaps[bodies[joint]].excess) * _DEGREES))
-        low, high = _stop(stops[2 * joint]) * _DEGREES, _stop(stops[2 * joint + 1]) * _DEGREES
+        angle = float(np.float32((angles[angles_at[joint]] + gaps[bodies[joint]].angle_excess) * _DEGREES))
+        low, high = _stop_angle(stops[2 * joint]) * _DEGREES, _stop_angle(stops[2 * joint + 1]) * _DEGREES
         if low < angle < high:
             found = _read_command(model, data, motor, time, scratch.ctypes.data, histories[2 * motor + 1])
             command = read_number(found) if found else scratch[0]
@@ -797,7 +819,7 @@ def _commands(model: int, data: int, place: Places, memory: Floats, gaps: Record
 
 @kernel
 def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
-    """Makes the rows of all contacts those of ODE; one that is none with the gaps of its bodies loses its address."""
+    """Gives all contacts ODE's rows; a contact whose shapes do not touch with their gaps loses its rows."""
     rows, bodies, h = (
         read_int(data + place.d_nefc),
         read_size(model + place.m_nbody),
@@ -820,22 +842,23 @@ def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) 
             continue
         one, two = read_int(here + place.c_geom), read_int(here + place.c_geom + 4)
         if kinds[one] == SPHERE and kinds[two] == BOX:
-            _meet_as_ode(model, data, place, here, gaps)
+            _place_sphere_contact(model, data, place, here, gaps)
         depth = -read_number(here + place.c_dist)
-        _take_rows_apart(model, data, place, here, speeds)
+        _split_pyramid_rows(model, data, place, here, speeds)
         for sign, body in ((-1.0, bodies_of[one]), (1.0, bodies_of[two])):
             depth += _add_gap(here, place, _vector(middles, 3 * body), sign, gaps[body], WORLD_ERP / h, speeds)
-        if depth < 0.0:
-            references[row : row + ROWS_OF_CONTACT] = NEVER
+        if depth < 0.0:  # the shapes touch in MuJoCo, but not in ODE
+            references[row : row + ROWS_OF_CONTACT] = NO_FORCE
             write_int(here + place.c_efc_address, -1)
             continue
         wanted = _mixed(surfaces, one, two, 0, WORLD_ERP) * max(depth - SURFACE_LAYER, 0.0) / h
         bounce_speed = _mixed(surfaces, one, two, 4, np.inf)
         if bounce_speed < np.inf:
-            meeting = _meeting_speed(model, data, place, here, gaps)
+            meeting = _approach_speed(model, data, place, here, gaps)
             if meeting > bounce_speed:
                 wanted = max(wanted, _mixed(surfaces, one, two, 3, 0.0) * meeting)
         soft, slip = _mixed(surfaces, one, two, 1, WORLD_CFM) / h, _mixed(surfaces, one, two, 2, WORLD_CFM) / h
+        # Rows 0 to 3 are two pairs of friction rows with opposite signs, rows 4 and 5 the normal, twice, half as hard.
         for k in range(ROWS_OF_CONTACT):
             aside = k < 4
             softness[row + k] = slip if aside else 2.0 * soft
@@ -846,10 +869,10 @@ def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) 
 
 
 @kernel
-def _meeting_speed(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> float:
-    """How fast two shapes meet: with the velocities that their bodies got in the last step, where they were then.
+def _approach_speed(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> float:
+    """The speed with which two shapes approach each other, from ODE's velocities of their bodies [m/s].
 
-    A foot that kicks turns by 20 degrees in a step, and its velocity with it; ODE bounces with the one before.
+    A kicking foot turns by 20 degrees in a step, and its velocity with it; ODE bounces with the previous velocity.
     """
     geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
     bodies_of, joint_of = ints(model + place.m_geom_bodyid, geoms), ints(model + place.m_body_jntadr, bodies)
@@ -864,10 +887,11 @@ def _meeting_speed(model: int, data: int, place: Places, contact: int, gaps: Rec
         body = bodies_of[read_int(contact + place.c_geom + 4 * side)]
         joint = joint_of[body]
         if joint < 0:
-            continue
+            continue  # the ground, or what is fixed to it
+        # Bodies that are stepped as in ODE have their velocity there in the gap; for others MuJoCo's is right.
         if kinds[joint] == FREE_JOINT or kinds[joint] == HINGE_JOINT:
             gap = gaps[body]
-            centre = _sum(_vector(middles, 3 * body), 1.0, _vector(gap.off, 0))
+            centre = _sum(_vector(middles, 3 * body), 1.0, _vector(gap.displacement, 0))
             velocity, spin = _vector(gap.velocity, 0), _vector(gap.spin, 0)
         else:
             centre = _vector(centres, 3 * roots[body])
@@ -878,23 +902,23 @@ def _meeting_speed(model: int, data: int, place: Places, contact: int, gaps: Rec
 
 
 @kernel
-def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> None:
-    """Puts a contact of a sphere and a box where ODE has it, and makes its rows anew.
+def _place_sphere_contact(model: int, data: int, place: Places, contact: int, gaps: Records[Gap]) -> None:
+    """Moves the contact of a sphere and a box to ODE's point and normal, and computes its rows again.
 
-    A foot that kicks moves by more than the ball's radius in a step: the ball's centre is often found in the foot. ODE
-    then pushes it out of the nearest face, and MuJoCo along another direction.
+    A kicking foot moves by more than the ball's radius in a step, so that the ball's centre is often inside the foot.
+    ODE then pushes it out of the nearest face, MuJoCo along another direction.
     """
     sphere, box = read_int(contact + place.c_geom), read_int(contact + place.c_geom + 4)
     geoms, bodies = read_size(model + place.m_ngeom), read_size(model + place.m_nbody)
     sizes, places = floats(model + place.m_geom_size, 3 * geoms), floats(data + place.d_geom_xpos, 3 * geoms)
     turns, body = floats(data + place.d_geom_xmat, 9 * geoms), ints(model + place.m_geom_bodyid, geoms)[box]
     middle = _vector(floats(data + place.d_xipos, 3 * bodies), 3 * body)
-    off = _sum(_vector(gaps[body].off, 0), 1.0, _vector(gaps[body].put, 0))
-    away = _sum(_vector(gaps[body].away, 0), 1.0, _vector(gaps[body].righted, 0))
+    displacement = _sum(_vector(gaps[body].displacement, 0), 1.0, _vector(gaps[body].joint_shift, 0))
+    rotation = _sum(_vector(gaps[body].rotation, 0), 1.0, _vector(gaps[body].joint_rotation, 0))
     centre, radius, there = _vector(places, 3 * box), sizes[3 * sphere], _vector(places, 3 * sphere)
-    where = _sum(_sum(centre, 1.0, off), 1.0, _cross(away, _sum(centre, -1.0, middle)))
+    where = _sum(_sum(centre, 1.0, displacement), 1.0, _cross(rotation, _sum(centre, -1.0, middle)))
     seen = _sum(there, -1.0, where)
-    seen = _sum(seen, -1.0, _cross(away, seen))  # from a box that is turned away by its gap
+    seen = _sum(seen, -1.0, _cross(rotation, seen))  # in the frame of the box with its gap, to first order
     local, nearest, best, face = np.empty(3), np.empty(3), np.inf, -1
     outside = False
     for i in range(3):
@@ -905,26 +929,26 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
         if half - abs(local[i]) < best:
             best, face = half - abs(local[i]), i
     point, normal, depth = np.empty(3), np.zeros(3), radius + best
-    if outside:
+    if outside:  # the normal points from the nearest point of the box to the sphere's centre
         normal[:] = local - nearest
         length = math.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
         normal /= length
         depth = radius - length
-    else:
+    else:  # the centre is inside the box: the normal is that of the nearest face
         normal[face] = 1.0 if local[face] > 0.0 else -1.0
         nearest[:] = local
     inside, outward = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for i in range(3):  # back into the world
+    for i in range(3):  # from the frame of the box to that of the world
         axis = (turns[9 * box + i], turns[9 * box + 3 + i], turns[9 * box + 6 + i])
         inside = _sum(inside, nearest[i], axis)
         outward = _sum(outward, normal[i], axis)
-    where = _sum(_sum(where, 1.0, inside), 1.0, _cross(away, inside))
-    towards = _sum((0.0, 0.0, 0.0), -1.0, _sum(outward, 1.0, _cross(away, outward)))  # from the sphere to the box
+    where = _sum(_sum(where, 1.0, inside), 1.0, _cross(rotation, inside))
+    towards = _sum((0.0, 0.0, 0.0), -1.0, _sum(outward, 1.0, _cross(rotation, outward)))  # from the sphere to the box
     first = _cross(towards, (1.0, 0.0, 0.0) if abs(towards[0]) < 0.7 else (0.0, 1.0, 0.0))
     first = _sum((0.0, 0.0, 0.0), 1.0 / math.sqrt(_dot(first, first)), first)
     second = _cross(towards, first)
-    moved = _sum(off, 1.0, _cross(away, _sum(where, -1.0, middle)))
-    write_number(contact + place.c_dist, -depth - _dot(towards, moved))  # without the gap, which is added later
+    moved = _sum(displacement, 1.0, _cross(rotation, _sum(where, -1.0, middle)))
+    write_number(contact + place.c_dist, -depth - _dot(towards, moved))  # `_add_gap` adds the gap later
     for i in range(3):
         point[i] = where[i]
         write_number(contact + place.c_pos + 8 * i, where[i])
@@ -936,9 +960,9 @@ def _meet_as_ode(model: int, data: int, place: Places, contact: int, gaps: Recor
 
 @kernel
 def _write_rows(model: int, data: int, place: Places, contact: int, point: Floats, moved: Vector) -> None:
-    """Writes the rows of a contact at a point (3,) from the axes of its joints, taken apart already.
+    """Writes the split rows (see `_split_pyramid_rows`) of a contact at a point (3,) from the axes of the joints.
 
-    The second body has moved off from its joints: the engine has that part of it elsewhere.
+    `moved` is the gap of the second body at this point: MuJoCo has that part of the body at the point minus `moved`.
     """
     row, rows, dofs = (
         read_int(contact + place.c_efc_address),
@@ -952,6 +976,8 @@ def _write_rows(model: int, data: int, place: Places, contact: int, point: Float
     body_of, roots = ints(model + place.m_dof_bodyid, dofs), ints(model + place.m_body_rootid, bodies)
     second_geom = read_int(contact + place.c_geom + 4)
     second_root = roots[ints(model + place.m_geom_bodyid, read_size(model + place.m_ngeom))[second_geom]]
+    # Each number is the speed of the contact along an axis of its frame for a unit speed of one degree of freedom: plus
+    # for those of the second body's tree, minus for those of the first.
     for k in range(used):
         dof = columns[start[row] + k]
         root = roots[body_of[dof]]
@@ -964,6 +990,7 @@ def _write_rows(model: int, data: int, place: Places, contact: int, point: Float
             frame = contact + place.c_frame + 24 * axis
             along = (read_number(frame), read_number(frame + 8), read_number(frame + 16))
             value = sign * _dot(along, velocity)
+            # Split rows come in pairs: 0 and 1, 2 and 3 friction along both tangents, 4 and 5 the normal.
             first = (4, 0, 2)[axis]
             numbers[start[row + first] + k] = value
             numbers[start[row + first + 1] + k] = value if axis == 0 else -value
@@ -971,7 +998,7 @@ def _write_rows(model: int, data: int, place: Places, contact: int, point: Float
 
 @inlined
 def _mixed(surfaces: Floats, one: int, two: int, number: int, otherwise: float) -> float:
-    """A number of two surfaces that meet: the mean, the only one that is given, or another."""
+    """The contact number of two surfaces: the mean, the only one that is set, or `otherwise` if neither is set."""
     a, b = float(surfaces[GEOM_NUMBERS * one + number]), float(surfaces[GEOM_NUMBERS * two + number])
     if a == NOT_GIVEN:
         return b if b != NOT_GIVEN else otherwise
@@ -979,11 +1006,11 @@ def _mixed(surfaces: Floats, one: int, two: int, number: int, otherwise: float) 
 
 
 @kernel
-def _take_rows_apart(model: int, data: int, place: Places, contact: int, speeds: Floats) -> None:
-    """Makes rows of friction and normal of the six rows of a pyramid, and notes their speeds: normal, first, second.
+def _split_pyramid_rows(model: int, data: int, place: Places, contact: int, speeds: Floats) -> None:
+    """Turns the six rows of a pyramid into rows of friction and normal; sets their speeds: normal, first, second.
 
-    MuJoCo's point of contact is half-way between the two surfaces, ODE's on that of the second shape. Friction turns a
-    ball that has come down deep into the ground, so that the rows of friction are moved to ODE's point.
+    MuJoCo's contact point is half-way between the two surfaces, ODE's is on the surface of the second shape. For a ball
+    that is deep in the ground the difference changes the torque of friction, so its rows are moved to ODE's point.
     """
     row, rows, dofs = (
         read_int(contact + place.c_efc_address),
@@ -1001,7 +1028,7 @@ def _take_rows_apart(model: int, data: int, place: Places, contact: int, speeds:
     along = (read_number(frame + 24), read_number(frame + 32), read_number(frame + 40))
     across = (read_number(frame + 48), read_number(frame + 56), read_number(frame + 64))
     speeds[:] = 0.0
-    done = True  # when the engine puts something to sleep, it calls twice in a step, with the rows of the first time
+    done = True  # MuJoCo calls twice in a step in which a robot falls asleep: then the rows are split already
     for k in range(used):
         done = done and numbers[start[row] + k] == -numbers[start[row + 1] + k]
     for k in range(used):
@@ -1026,24 +1053,24 @@ def _take_rows_apart(model: int, data: int, place: Places, contact: int, speeds:
 
 @inlined
 def _add_gap(contact: int, place: Places, middle: Vector, sign: float, gap: Gap, rate: float, speeds: Floats) -> float:
-    """How much deeper a contact is for the gap of one of its bodies; adds the speed with which the gap closes."""
+    """The depth that the gap of one body adds to a contact; the closing speed of the gap is added to `speeds`."""
     at = contact + place.c_pos
     arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, middle)
-    away = _sum(_vector(gap.off, 0), 1.0, _cross(_vector(gap.away, 0), arm))
-    put = _sum(_vector(gap.put, 0), 1.0, _cross(_vector(gap.righted, 0), arm))
+    rotation = _sum(_vector(gap.displacement, 0), 1.0, _cross(_vector(gap.rotation, 0), arm))
+    joint_shift = _sum(_vector(gap.joint_shift, 0), 1.0, _cross(_vector(gap.joint_rotation, 0), arm))
     deeper = 0.0
     for axis in range(3):
         at = contact + place.c_frame + 24 * axis
         along = (read_number(at), read_number(at + 8), read_number(at + 16))
-        speeds[axis] -= sign * rate * _dot(along, away)
+        speeds[axis] -= sign * rate * _dot(along, rotation)
         if axis == 0:
-            deeper = -sign * (_dot(along, away) + _dot(along, put))
+            deeper = -sign * (_dot(along, rotation) + _dot(along, joint_shift))
     return deeper
 
 
 @kernel
 def _copy_to_islands(data: int, place: Places, rows: int) -> None:
-    """Copies what the engine has a second time, in the order of its islands."""
+    """Copies the changed rows to the engine's second copy, which is in the order of its constraint islands."""
     if read_int(data + place.d_nisland) <= 0:
         return
     where = ints(data + place.d_map_efc2iefc, rows)

@@ -30,7 +30,7 @@ class Clock(Protocol):
 
 
 class AsFastAsPossible:
-    """Never waits."""
+    """The pace of a run that never waits."""
 
     def start(self, now: float) -> None:
         """Does nothing: this pace never waits."""
@@ -76,7 +76,7 @@ class RealTime:
         return not self._ended
 
     def due(self, now: float) -> float:
-        """When simulated time `now` is due by the wall clock (`time.monotonic`) [s]."""
+        """Wall-clock time (`time.monotonic`) at which simulated time `now` is due [s]."""
         return self._wall + (now - self._simulated) / self.speed
 
     def note_lateness(self, now: float) -> float:

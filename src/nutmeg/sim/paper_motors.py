@@ -12,19 +12,19 @@ directions (lines 2 to 4 of algorithm 1 limit it upwards only); the exponent of 
 not the time; T_j starts from 0 in every step, and the loop of algorithm 2 has Δts/Δtg turns, not one more, so that
 T_j is the mean of T_s.
 
-What the paper leaves open is taken as follows.
+Where the paper is not specific, the following is assumed.
 
 - **PID** (line 1) has the gains of the servo's firmware: volts for the error, its sum, and the joint's speed.
-- **p_m** is how far the motor is ahead of the joint, as the hull's spring is fixed to the joint and T_s is what
-  the joint gets. As printed, the joint's own motion does not act on it: the mass feels T'_M, T_s and B_g only.
-  A joint that is pushed from outside therefore moves the motor not through the gear but only through the PID and
-  through ω_M; in the native gear it pushes the motor back. And a joint that overtakes its motor does not
-  cross the play. With a joint at rest both gears are the same equations.
+- **p_m** is the angle by which the motor is ahead of the joint, because the hull's spring is fixed to the joint and T_s
+  is the torque on the joint. As printed, the joint's own motion does not act on it: only T'_M, T_s and B_g act on the
+  mass. A joint that is pushed from outside therefore moves the motor not through the gear but only through the PID and
+  through ω_M; in the native gear it pushes the motor back. A joint that overtakes its motor does not cross the play,
+  either. With a joint at rest both gears have the same equations.
 - **ω_M** is σ times the joint's speed: friction and back-EMF depend "only on the joint/motor speed" (section 3.1),
   and p_m has a friction of its own. (With the speed of p_m added, a Nao V6 with the whole rotor as m_g shakes
   itself over.)
-- **The order of lines 11 and 12** is explicit: both use what was known before. `model.actuation.printed` refuses
-  numbers with which such sums diverge.
+- **Lines 11 and 12** are an explicit step: both use the values before it. `model.actuation.printed` refuses numbers
+  with which such steps diverge.
 
 `mj_forward` must not move a motor, but the engine calls in the same way from `mj_forward` and `mj_step`. Each
 motor therefore has its state before the present step and after it; the second becomes the first when the
@@ -94,7 +94,7 @@ def _jitted(function: Function) -> Function:
 
 
 @_jitted
-def motor_torque(
+def _motor_torque(
     m: int, target: float, angle: float, rate: float, speed: float, total: float, voltage: float, dt: float
 ) -> tuple[float, float, float]:
     """Algorithm 1, one step: the motor's torque T_M, its voltage U_R and the sum of errors.
@@ -104,7 +104,7 @@ def motor_torque(
         target: q_T, the commanded angle [rad].
         angle: q_A, the joint's angle [rad].
         rate: the joint's speed [rad/s].
-        speed: ω_M, the motor's [rad/s].
+        speed: ω_M, the motor's speed [rad/s].
         total: sum of errors so far [rad s].
         voltage: U_R so far [V].
         dt: length of the step [s].
@@ -122,14 +122,14 @@ def motor_torque(
 
 
 @_jitted
-def gear_torque(g: int, torque: float, place: float, speed: float, dt: float) -> tuple[float, float, float]:
+def _gear_torque(g: int, torque: float, place: float, speed: float, dt: float) -> tuple[float, float, float]:
     """Algorithm 2, one step of the physics: the joint's torque T_j, and p_m with its speed.
 
     Args:
         g: address of the gear's numbers, in the order of `model.actuation.printed`.
         torque: T_M [N m].
         place: p_m [rad].
-        speed: that of p_m [rad/s].
+        speed: speed of p_m [rad/s].
         dt: Δts [s].
     """
     pushed, steps = torque * read_number(g + 8 * RATIO), read_number(g + 8 * STEPS)  # 1
@@ -152,7 +152,7 @@ def gear_torque(g: int, torque: float, place: float, speed: float, dt: float) ->
 
 
 def compiled() -> Any:  # noqa: ANN401
-    """What runs in every step: a compiled function of the addresses of model and data."""
+    """The compiled function that runs in every step; its arguments are the addresses of model and data."""
     check_layout(MODEL_FIELDS, DATA_FIELDS)
     m = {name: place_of("mjModel", name) for name in MODEL_FIELDS}
     d = {name: place_of("mjData", name) for name in DATA_FIELDS}
@@ -213,8 +213,8 @@ def _motor_step(m: dict[str, int], d: dict[str, int], target: Any) -> Any:  # no
         total, voltage = read_number(before), read_number(before + 8)
         ahead, speed = read_number(before + 16), read_number(before + 24)
         motor_speed = read_number(gear + 8 * RATIO) * rate
-        torque, voltage, total = motor_torque(numbers, wanted, angle, rate, motor_speed, total, voltage, dt)
-        torque, ahead, speed = gear_torque(gear, torque, ahead, speed, dt)
+        torque, voltage, total = _motor_torque(numbers, wanted, angle, rate, motor_speed, total, voltage, dt)
+        torque, ahead, speed = _gear_torque(gear, torque, ahead, speed, dt)
         write_number(after, total)
         write_number(after + 8, voltage)
         write_number(after + 16, ahead)
@@ -246,7 +246,7 @@ def _target(m: dict[str, int], d: dict[str, int]) -> Any:  # noqa: ANN401
 
 
 def _library_function() -> Any:  # noqa: ANN401
-    """MuJoCo's own `mj_readCtrl`."""
+    """MuJoCo's function `mj_readCtrl`, for kernels."""
     address, whole = ctypes.c_ssize_t, ctypes.c_int
     kind = ctypes.CFUNCTYPE(address, address, address, whole, ctypes.c_double, address, whole)
     return kind(("mj_readCtrl", ctypes.CDLL(str(library_path()))))

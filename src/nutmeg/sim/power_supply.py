@@ -1,7 +1,7 @@
 """The power supply of servos: stiffness set by the user, a battery that sags, friction that grows with the load.
 
-The servos of `model.actuation` are native; three of their terms change with what the whole robot does, and are
-brought up to date once a control cycle, for N worlds at once:
+The servos of `model.actuation` are native MuJoCo; the following terms depend on the state of the whole robot and are
+updated once a control cycle, for N worlds at once:
 
     supply = PowerSupply(worlds, "robot")
     supply.stiffness[:, :] = 0.6            # (N, motors), 0 is limp, 1 is full
@@ -15,8 +15,10 @@ brought up to date once a control cycle, for N worlds at once:
   voltage for an error e is p e (1 - z / |e|), and 0 within the zone, but at least m U; it acts as another gain p. Where
   the firmware sets a share of the supply (`pwm`), its gains fall and rise with the voltage. A recorded voltage of the
   supply may be given (`measured`): then it does not sag.
+- *Temperature*: a recorded temperature of the motors may be given (`temperature`): the resistance of a winding of
+  copper grows by 0.39 % for each kelvin above 25 °C, and a voltage makes less torque.
 - *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
-  the motor lifts a weight and even more when it holds it. With T the motor's torque at the joint and X all other
+  the motor lifts a weight and even more when it holds it. With T being the motor's torque at the joint and X all other
   torques on it (weight, springs, contacts), the teeth are squeezed by S, and the joint's dry friction at speed w is F:
 
       S = min(|T|, |X|) where T and X oppose each other, else 0
@@ -45,6 +47,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import ModelError
+from nutmeg.model.actuation.servo import COPPER_TEMPERATURE_COEFFICIENT, ROOM_TEMPERATURE
 from nutmeg.model.actuation.settings import matching_names
 
 if TYPE_CHECKING:
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def slice_or_list(ids: Sequence[int]) -> slice | list[int]:
-    """An index of the same places: a slice where they follow each other, which is much quicker than a list."""
+    """An index of these ids: a slice if they are consecutive, which is much faster than a list."""
     first = ids[0]
     return slice(first, first + len(ids)) if list(ids) == list(range(first, first + len(ids))) else list(ids)
 
@@ -67,9 +70,9 @@ class ServoFriction:
     """The dry friction of some joints.
 
     Args:
-        worlds: where they are.
-        dofs: of the joints that the motors turn, (motors,).
-        servos: in each world, or in all alike, one for each motor.
+        worlds: the worlds with the joints.
+        dofs: degrees of freedom of the joints that the motors turn, (motors,).
+        servos: servos of each world, or one list for all worlds, with a servo for each motor.
     """
 
     def __init__(self, worlds: Worlds, dofs: Sequence[int], servos: Sequence[Sequence[Servo]]) -> None:
@@ -85,7 +88,7 @@ class ServoFriction:
         self._forces = [worlds.batch.bind(name) for name in forces] if self._squeezed else []
 
     def sample(self, torque: Floats, rates: Floats) -> None:
-        """Brings the friction up to date with the motors' torques and speeds at the joints, (N, motors)."""
+        """Updates the friction from the motors' torques and speeds at the joints, (N, motors)."""
         friction = self._dry + self._load * np.abs(torque)
         if self._squeezed:
             fade = 1.0 / (1.0 + np.abs(rates) / self._speed)
@@ -122,28 +125,32 @@ class PowerSupply:
         self._share = np.array([[s.output_limit for s in n.servos] for n in each])
         self._gains = worlds.batch.expand("actuator_gainprm")
         self._pwm = np.array([[s.pwm for s in n.servos] for n in each])
+        self._brakes = np.array([[not s.current_control for s in n.servos] for n in each])
         self._firmware = _Firmware.of(worlds, table, [n.servos for n in each])
         self.measured: Floats | None = None
         """The recorded voltage of the supply, (N,) [V]; None where it follows from the load."""
+        self.temperature: Floats | None = None
+        """The recorded temperature of the motors, (N,) [°C]; None for that of the data sheet, 25 °C."""
         rubs = any(s.rubs_under_load for n in each for s in n.servos)
         self._friction = ServoFriction(worlds, dofs, [n.servos for n in each]) if rubs else None
-        self._full = self._gains[:, self._motors].copy()
+        self._full: Floats = self._gains[:, self._motors].copy()
         self._torque, self._rates = worlds.batch.bind("actuator_force"), worlds.qvel
         self.stiffness: Floats = np.ones((worlds.count, len(motors)))
         """The Nao's stiffness of each motor, 0..1, (N, motors)."""
         self._given = np.full_like(self.stiffness, np.nan)
-        """The stiffness that the motors have; none is known at first."""
+        """The stiffness last written to the engine, (N, motors); nan at first."""
         self.voltage: Floats = np.broadcast_to(self._open, worlds.count).copy()
         """Voltage of the battery under the present load, (N,) [V]."""
         self.current: Floats = np.zeros(worlds.count)
         """Current that the motors draw, (N,) [A]."""
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
-        """Brings voltage, gains and friction up to date."""
+        """Updates voltage, gains and friction."""
         if not ((self.stiffness >= 0) & (self.stiffness <= 1)).all():
             raise ModelError("stiffness must be between 0 (limp) and 1 (full) for every motor.")
         torque, rates = self._torque[:, self._motors], self._rates[:, self._dofs]
-        constant, resistance = self._full[..., CONSTANT], self._full[..., RESISTANCE]
+        full = self._at_temperature()
+        constant, resistance = full[..., CONSTANT], full[..., RESISTANCE]
         current = torque / constant
         power = current * (resistance * current + constant * rates)
         self.current[:] = np.maximum(power, 0.0).sum(axis=1) / self._open
@@ -153,16 +160,30 @@ class PowerSupply:
             self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
         if self._firmware is not None:
             self._firmware.round_commands()
-        changes = self._sags or self.measured is not None or self._firmware is not None
+        measured = self.measured is not None or self.temperature is not None
+        changes = self._sags or measured or self._firmware is not None
         if changes or not np.array_equal(self.stiffness, self._given):
-            self._give(constant, resistance)
+            self._give(full)
         if self._friction is not None:
             self._friction.sample(torque, rates)
 
-    def _give(self, constant: Floats, resistance: Floats) -> None:
+    def _at_temperature(self) -> Floats:
+        """The engine's numbers of the motors at the present temperature, (N, motors, numbers)."""
+        if self.temperature is None:
+            return self._full
+        hot = 1 + COPPER_TEMPERATURE_COEFFICIENT * (self.temperature - ROOM_TEMPERATURE)[:, None]
+        full = self._full.copy()
+        full[..., RESISTANCE] *= hot
+        # Gains are torques. A firmware that sets voltages makes them by way of the resistance, one that controls the
+        # current does not.
+        full[..., [P_GAIN, I_GAIN, D_GAIN]] /= np.where(self._brakes, hot, 1.0)[..., None]
+        return full
+
+    def _give(self, full: Floats) -> None:
         """Sets the firmware's gains and the limit of the voltage."""
-        braking = constant**2 / resistance
-        new = self._full.copy()
+        constant, resistance = full[..., CONSTANT], full[..., RESISTANCE]
+        braking = self._brakes * constant**2 / resistance
+        new = full.copy()
         scale = self.stiffness
         if self._pwm.any():
             scale = scale * np.where(self._pwm, (self.voltage / self._open)[:, None], 1.0)
@@ -189,7 +210,7 @@ class _Firmware:
 
     @classmethod
     def of(cls, worlds: Worlds, table: RobotTable, servos: Sequence[Sequence[Servo]]) -> _Firmware | None:
-        """None if no servo has any."""
+        """The firmware of a robot's servos; None if no servo has any."""
         names = ("goal_step", "dead_zone", "min_output")
         numbers = [np.array([[getattr(s, n) for s in row] for row in servos]) for n in names]
         return cls(worlds, table, *numbers) if any(one.any() for one in numbers) else None
@@ -197,17 +218,31 @@ class _Firmware:
     def round_commands(self) -> None:
         """Rounds the present commands to the steps of the firmware."""
         if self.goal_step.any():
-            goals, step = self.worlds.batch.ctrl[:, self.table.commands], np.maximum(self.goal_step, 1e-12)
-            rounded = np.where(self.goal_step > 0, np.round(goals / step) * step, goals)
-            self.worlds.batch.ctrl[:, self.table.commands] = rounded
+            goals = self.worlds.batch.ctrl[:, self.table.commands]
+            self.worlds.batch.ctrl[:, self.table.commands] = _rounded(goals, self.goal_step)
 
     def gain_factors(self, gains: Floats, voltage: Floats) -> Floats:
-        """What the gains [V/rad] are multiplied by at the present errors, (N, motors)."""
+        """The factors on the gains [V/rad] at the present errors, (N, motors)."""
         table = self.table
         angles = self.worlds.qpos[:, table.angles[table.motor_joints]]
         error = np.maximum(np.abs(self.worlds.batch.ctrl[:, table.commands] - angles), 1e-12)
         least = self.min_output * voltage[:, None] / np.maximum(gains * error, 1e-12)
         return np.where(error > self.dead_zone, np.maximum(1 - self.dead_zone / error, least), 0.0)
+
+
+def round_goals(worlds: Worlds, robot: str, goals: Floats) -> Floats:
+    """A series of commands, (N, T, motors), as the firmware of a robot's servos rounds them (`goal_step`)."""
+    actuations = worlds.actuations(robot)
+    if not any(servo.goal_step for one in actuations if one for servo in one.servo.values()):
+        return goals
+    table = worlds.robot(robot).table
+    steps = [[s.goal_step for s in servos_of(one, table)] if one else [0.0] * len(table.motors) for one in actuations]
+    return _rounded(goals, np.array(steps)[:, None])
+
+
+def _rounded(goals: Floats, steps: Floats) -> Floats:
+    """Goals as multiples of steps [rad]; a step of 0 leaves them as they are."""
+    return np.where(steps > 0, np.round(goals / np.maximum(steps, 1e-12)) * steps, goals)
 
 
 @dataclass(frozen=True)
@@ -262,20 +297,28 @@ class MotorFeed:
     """The power of one robot's motors in each world.
 
     Args:
-        worlds: where the robot is.
+        worlds: the worlds with the robot.
         robot: its name in the scene.
         releases: whether the motors are ever released.
         supplied: whether the voltage of their supply was recorded.
+        heated: whether their temperature was recorded.
     """
 
-    def __init__(self, worlds: Worlds, robot: str, *, releases: bool, supplied: bool = False) -> None:
+    def __init__(
+        self, worlds: Worlds, robot: str, *, releases: bool, supplied: bool = False, heated: bool = False
+    ) -> None:
         table = worlds.robot(robot).table
         model = worlds.scene.model
         motors = table.actuators(model)
         self._motors = slice_or_list(motors)
-        self.every_cycle = supplied or any(changes_with_load(one) for one in worlds.actuations(robot))
+        self.every_cycle = supplied or heated or any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors depend on their load, so that `sample` must be called in every control cycle."""
         self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
+        if heated and any(s.thermal for one in worlds.actuations(robot) if one for s in one.servo.values()):
+            raise ModelError(
+                f"the temperature of the motors of {robot} was recorded, and its servos compute it, too (`thermal`). "
+                "Leave out one of them."
+            )
         self._field: Floats | None = None
         if not releases:
             return
@@ -286,10 +329,19 @@ class MotorFeed:
         self._field = worlds.batch.expand("actuator_gainprm" if self._servos else "actuator_forcerange")
         self._normal = self._field[:, self._motors].copy()
 
-    def sample(self, time: float, powered: Bools | None, voltage: Floats | None = None) -> None:
-        """Powers the motors of the worlds in `powered`, (N,), with a recorded voltage (N,), and releases the others."""
+    def sample(
+        self, time: float, powered: Bools | None, voltage: Floats | None = None, temperature: Floats | None = None
+    ) -> None:
+        """Powers the motors of the worlds in `powered`, (N,), and releases the others.
+
+        Args:
+            time: the time of the simulation [s].
+            powered: whether the motors have power; None for always.
+            voltage: the recorded voltage of their supply, (N,) [V], if there is one.
+            temperature: their recorded temperature, (N,) [°C], if there is one.
+        """
         if self._supply is not None:
-            self._supply.measured = voltage
+            self._supply.measured, self._supply.temperature = voltage, temperature
             self._supply.sample(time)
         if self._field is None or powered is None:
             return
@@ -303,6 +355,6 @@ class MotorFeed:
         self._field[:, self._motors, CONSTANT] = column
 
     def restore(self) -> None:
-        """Powers all motors again, as before."""
+        """Powers all motors again."""
         if self._field is not None:
             self._field[:, self._motors] = self._normal

@@ -1,4 +1,4 @@
-"""Commands given to a robot in N worlds, and what it does: open loop, without Python in between.
+"""Open-loop rollouts: recorded or planned commands for a robot in N worlds, stepped without Python in between.
 
     series = CommandSeries(values=commands, period=0.02)        # (T, motors) or (N, T, motors)
     rollout = roll_out(worlds, "robot", series, fallen=0.5)
@@ -8,8 +8,8 @@
 Worlds are reset, put to their start, and stepped in chunks of rows by the engine itself. Worlds whose robot has fallen
 or that have diverged are not stepped any further, and their rows from there on are NaN. A command holds for one period.
 A delay may be any time: a physics step in which a delayed command arrives gets the mean over that step, so that the
-simulation changes smoothly with the delay. Motors that change with their load (see `power_supply`) are brought up to
-date in every period. Results depend neither on the number of threads nor on which worlds run together.
+simulation changes smoothly with the delay. Motors that change with their load (see `power_supply`) are updated in every
+period. Results depend neither on the number of threads nor on which worlds run together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mujoco.batch import SimulationError as BatchError
 from nutmeg.base.errors import UsageError
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import check_installed
-from nutmeg.sim.power_supply import MotorFeed, servo_currents
+from nutmeg.sim.power_supply import MotorFeed, round_goals, servo_currents
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
 
@@ -42,11 +42,11 @@ Kind = TypeVar("Kind", bound=np.generic)
 SLEW_LIMIT = 1
 """Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`."""
 CHUNK_BYTES = 16e6
-"""About how much memory the engine's records and controls of a chunk may take [B]."""
+"""Approximate memory for the engine's records and controls of a chunk [B]."""
 DRIVE_SERIES = ("rates", "torque", "current")
-"""What can be recorded of joints and motors: speeds, torques, and the currents of servos."""
+"""Names of series of joints and motors that can be recorded: speeds, torques, and the currents of servos."""
 CHUNK_SECONDS = 0.5
-"""The longest chunk where robots may fall, as only its end stops them [s]."""
+"""Longest chunk if robots may fall, because a fallen robot is stopped only at the end of a chunk [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +91,11 @@ class CommandSeries:
     powered: ArrayLike | None = None
     """Whether the motors have power, (T,) or (N, T); None for always."""
     delay: ArrayLike = 0.0
-    """Time by which commands reach the motors later, one for all or (N,) [s]."""
+    """Delay from a command to the motors, one for all or (N,) [s]."""
     voltage: ArrayLike | None = None
     """Recorded voltage of the servos' supply, (T,) or (N, T) [V]; None for that of the battery."""
+    temperature: ArrayLike | None = None
+    """Recorded temperature of the servos' motors, (T,) or (N, T) [°C]; None for that of the data sheet."""
     rows: ArrayLike | None = None
     """Number of rows of each world, (N,); None for all T."""
 
@@ -108,7 +110,7 @@ def roll_out(
     fallen: float | None = None,
     work: bool = False,
 ) -> Rollout:
-    """Gives commands to a robot, and records what it does.
+    """Commands a robot and records its motion.
 
     Args:
         worlds: N worlds with the robot in them; they are reset.
@@ -116,7 +118,7 @@ def roll_out(
         series: the commands.
         start: the robot's state at row 0; without it, that of the scene.
         observe: names of sensors to record (encoder, imu, force and switch), and of `DRIVE_SERIES`.
-        fallen: the robot is down, and its world ends, when the cosine of its tilt is below this.
+        fallen: cosine of the tilt below which the robot has fallen and its world ends.
         work: whether the work of the motors is added up.
     """
     return _Run(worlds, robot, series, work=work).run(start, observe, fallen)
@@ -144,6 +146,7 @@ class _Run:
             world, row, motor = np.argwhere(~np.isfinite(self.commands) & inside[..., None])[0]
             name = self.table.motors[motor]
             raise UsageError(f"the command of {name} in row {row} of world {world} is not a number.")
+        self.goals = round_goals(worlds, robot, self.commands)
         late = np.asarray(series.delay, float)
         if not (np.isfinite(late).all() and (late >= 0).all()):
             raise UsageError(f"the delay is {late.min():g} s; allowed is 0 or more.")
@@ -152,11 +155,13 @@ class _Run:
         if series.powered is not None:
             self.powered = _spread("powered", np.asarray(series.powered, bool), (worlds.count, self.length))
             self.switches = np.flatnonzero((self.powered[:, 1:] != self.powered[:, :-1]).any(axis=0)) + 1
-        self.voltage = None
-        if series.voltage is not None:
-            self.voltage = _spread("voltage", np.asarray(series.voltage, float), (worlds.count, self.length))
+        every = (worlds.count, self.length)
+        self.voltage, self.temperature = (
+            None if values is None else _spread(name, np.asarray(values, float), every)
+            for name, values in (("voltage", series.voltage), ("temperature", series.temperature))
+        )
         if work and (is_ode(worlds.scene.model) or "velocity" in self.table.drives):
-            # The engine solves for the motion of such drives; the force it names beforehand is not what they exert.
+            # The engine solves for the motion of such drives; `actuator_force` is not the force that they exert.
             raise UsageError(
                 f"{robot} has velocity drives, whose work is not known; needed are position drives or servos."
             )
@@ -168,7 +173,13 @@ class _Run:
         worlds, table = self.worlds, self.table
         if fallen is not None and table.root < 0:
             raise UsageError(f"{self.robot} is bolted to the world: it cannot fall.")
-        feed = MotorFeed(worlds, self.robot, releases=self.powered is not None, supplied=self.voltage is not None)
+        feed = MotorFeed(
+            worlds,
+            self.robot,
+            releases=self.powered is not None,
+            supplied=self.voltage is not None,
+            heated=self.temperature is not None,
+        )
         self.drives = self._drive_series(observe)
         sensors = observations(worlds, self.robot, [name for name in observe if name not in DRIVE_SERIES])
         data = worlds.batch.bind("sensordata")
@@ -181,7 +192,7 @@ class _Run:
         self.kept = np.concatenate([root, table.angles, ball])
         self.seen = np.full((count, self.length, len(self.kept)), np.nan)
         self.data = np.full((count, self.length, worlds.scene.model.nsensordata if sensors else 0), np.nan)
-        self.warnings = worlds.batch.warning[:, :, 1]  # how many of each kind, live
+        self.warnings = worlds.batch.warning[:, :, 1]  # number of warnings of each kind, live
         self.diverged = np.asarray(self.warnings.sum(axis=1) > 0)  # a start that no robot can be in
         self.frames = np.where(self.diverged, 0, self.rows)
         for series, read in self.drives.values():
@@ -191,8 +202,8 @@ class _Run:
         row, most = 0, 1 if feed.every_cycle else self._chunk(fallen)
         while len(alive := np.flatnonzero(self.frames > row + 1)):
             if feed.every_cycle or self.powered is not None:
-                powered, voltage = (None if one is None else one[:, row] for one in (self.powered, self.voltage))
-                feed.sample(row * self.period, powered, voltage)
+                inputs = (None if s is None else s[:, row] for s in (self.powered, self.voltage, self.temperature))
+                feed.sample(row * self.period, *inputs)
             size = min(most, int(self.frames[alive].max()) - 1 - row, self._until_switch(row))
             self._advance(row, size, alive, fallen)
             row += size
@@ -200,7 +211,7 @@ class _Run:
         return self._result(sensors)
 
     def _drive_series(self, observe: Sequence[str]) -> dict[str, tuple[Floats, Callable[..., Floats]]]:
-        """What is recorded of joints and motors: the series, (N, T, width), and how they are read from the engine."""
+        """Series of joints and motors to record, (N, T, width), with the functions that read them from the engine."""
         worlds, table, found = self.worlds, self.table, {}
         motors = table.actuators(worlds.scene.model)
         wanted = [name for name in DRIVE_SERIES if name in observe]
@@ -236,7 +247,7 @@ class _Run:
         return int(self.switches[later]) - row if later < len(self.switches) else self.length
 
     def _advance(self, row: int, size: int, alive: Indices, fallen: float | None) -> None:
-        """Steps the worlds that are alive through `size` rows, and notes what they do."""
+        """Steps the worlds that are alive through `size` rows, and records their states."""
         batch, steps, model = self.worlds.batch, size * self.steps, self.worlds.scene.model
         out = {"qpos": np.empty((len(alive), steps, model.nq))}
         if self.data.shape[2]:
@@ -281,7 +292,7 @@ class _Run:
             self.frames[world] = min(self.frames[world], row + 1 + good // self.steps)
 
     def _note(self, row: int, alive: Indices, qpos: Floats, data: Floats, fallen: float | None) -> None:
-        """Keeps rows from `row` on, (n, rows, nq), and looks for falls."""
+        """Stores the rows from `row` on, (n, rows, nq), and checks for falls."""
         size = qpos.shape[1]
         self.seen[alive, row : row + size] = qpos[..., self.kept]
         if self.data.shape[2]:
@@ -319,20 +330,21 @@ class _Run:
     def _slewed(self, earlier: Floats, values: Floats, mean: Floats) -> Floats:
         """Commands of position drives whose set-points move no faster than a limit: the set-points, (N, steps, motors).
 
-        The mean command of a step would not do for them: a set-point that has far to go moves as far for a part of the
-        way, so that it would seem to start at once or a whole step later.
+        Averaging the command over a step would be wrong for them: a set-point that is far from its command moves at the
+        limit whatever the command is, so that it would start at the beginning of the step or a whole step later.
         """
-        from nutmeg.sim.setpoints import move_setpoints  # a compiler that reports of fits can do without
+        from nutmeg.sim.setpoints import move_setpoints  # here, so that reports of fits do not load a compiler
 
-        batch, table = self.worlds.batch, self.table
-        model = self.worlds.scene.model
+        worlds, table = self.worlds, self.table
+        model = worlds.scene.model
         motors = np.array(table.actuators(model))
         limited = (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID) & (table.setpoints >= 0)
         if not limited.any():
             return mean
-        most = batch.expand("actuator_dynprm")[:, motors, SLEW_LIMIT] * model.opt.timestep
+        numbers = [worlds.scene_of(world).model.actuator_dynprm[motors, SLEW_LIMIT] for world in range(worlds.count)]
+        most = np.stack(numbers) * model.opt.timestep
         limited = limited & (most > 0)
-        setpoints = np.where(limited, batch.act[:, np.maximum(table.setpoints, 0)], 0.0)
+        setpoints = np.where(limited, worlds.batch.act[:, np.maximum(table.setpoints, 0)], 0.0)
         part = self.delay - np.floor(self.delay)
         slewed = move_setpoints(setpoints, earlier, values, most, part)
         return np.where(limited[:, None], slewed, mean)
@@ -348,7 +360,7 @@ class _Run:
     def _command_at(self, steps: Indices) -> Floats:
         """The commands in force in physics steps (N, steps), (N, steps, motors)."""
         rows = np.minimum(steps // self.steps, self.rows[:, None] - 1)
-        values = self.commands[np.arange(len(rows))[:, None], np.maximum(rows, 0)]
+        values = self.goals[np.arange(len(rows))[:, None], np.maximum(rows, 0)]
         return np.where((rows < 0)[..., None], self.before[:, None], values)
 
     def _result(self, sensors: dict[str, Observation]) -> Rollout:
@@ -379,7 +391,7 @@ class _Run:
 
 
 def _ball_addresses(worlds: Worlds) -> Indices:
-    """Where the place of the ball is in the configuration, (3,); empty without a ball."""
+    """Addresses of the ball's position in the configuration, (3,); empty without a ball."""
     if not worlds.scene.has_ball:
         return np.zeros(0, np.intp)
     model = worlds.scene.model

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Task:
-    """Something done at a fixed rate of simulated time."""
+    """A function that is called at a fixed rate of simulated time."""
 
     name: str
     period: int
@@ -111,7 +111,7 @@ class Schedule:
                 break
 
     def _run_due(self, clock: Clock) -> None:
-        """Runs what is due now; a run that goes on where the last one ended does not repeat its last moment."""
+        """Runs the tasks that are due now; a run that continues the last one does not repeat its last moment."""
         if self._served == self.step:
             return
         self._served = self.step

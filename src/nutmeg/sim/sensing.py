@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 SOLID_GROUPS = np.array([1, 0, 0, 1, 0, 0], dtype=np.uint8)
-"""Geom groups that echo: what collides (0 and 3)."""
+"""Geom groups that echo: those that collide (0 and 3)."""
 ECHO_COSINE = math.cos(math.pi / 4)
 """Cosine of the largest angle of incidence at which a surface echoes."""
 SONAR_RINGS = 3
@@ -74,9 +74,9 @@ class Sensing:
     """The sensors of one robot.
 
     Args:
-        worlds: where the robot is.
+        worlds: the worlds with the robot.
         robot: its name in the scene.
-        rng: source of the noise; None switches noise off.
+        rng: random generator of the noise; None switches noise off.
         period: time between calls of `sample` [s].
     """
 
@@ -89,7 +89,7 @@ class Sensing:
         self._channels: dict[str, _Channel] = {}
         self._data = worlds.batch.bind("sensordata")
         measurements = {s.name: self._measurement(s) for s in self.robot.table.sensors if s.type != "camera"}
-        worlds.refresh()  # what was bound just now is empty until then
+        worlds.refresh()  # arrays that were bound just now are empty until then
         for sensor in self.robot.table.sensors:
             if sensor.name in measurements:
                 self._channels[sensor.name] = self._channel(sensor, measurements[sensor.name])
@@ -110,7 +110,7 @@ class Sensing:
         return latest
 
     def reset(self, ids: ArrayLike | None = None) -> None:
-        """Forgets what was measured before, in all worlds or some: after `Worlds.reset`."""
+        """Clears the measurements of all worlds, or of some; call it after `Worlds.reset`."""
         rows = slice(None) if ids is None else np.atleast_1d(np.asarray(ids))
         for channel in self._channels.values():
             channel.history[:, rows] = self._imperfect(channel)[rows]

@@ -1,9 +1,9 @@
-"""Set-points that move no faster than a limit, compiled: how a drive with `slewmax` follows delayed commands.
+"""Set-points that move no faster than a limit, as a drive with `slewmax` follows delayed commands; compiled.
 
     move_setpoints(setpoints, earlier, commands, most, part)    # (N, steps, motors)
 
-The engine moves a set-point by at most a limit in each step. A command that arrives within a step leaves only a part of
-it to the new command; `sim.rollout` gives the engine the set-points that follow from that.
+The engine moves a set-point by at most a limit in each step. If a command arrives within a step, the set-point follows
+the new command only in the rest of it; `sim.rollout` gives the engine the set-points that follow from that.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def move_setpoints(setpoints: Floats, earlier: Floats, commands: Floats, most: F
     """Set-points after each step, (N, steps, motors), that follow commands which change within a step.
 
     Args:
-        setpoints: before the first step, (N, motors).
-        earlier: what is commanded at the start of each step, (N, steps, motors).
-        commands: what is commanded at its end, (N, steps, motors).
-        most: how far a set-point moves in a step, (N, motors).
-        part: when in a step commands change, as a share of it, (N,).
+        setpoints: set-points before the first step, (N, motors).
+        earlier: commands at the start of each step, (N, steps, motors).
+        commands: commands at the end of each step, (N, steps, motors).
+        most: largest change of a set-point in a step, (N, motors).
+        part: time within a step at which commands change, as a share of the step, (N,).
     """
     out = np.empty_like(commands)
     for world in range(commands.shape[0]):

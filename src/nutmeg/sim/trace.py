@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.interrupts import Closing
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,24 +26,27 @@ if TYPE_CHECKING:
 
 POSE_LABELS = ("x", "y", "z", "qw", "qx", "qy", "qz")
 POSE_STEP, ANGLE_STEP, SENSOR_STEP = 1e-4, 1e-4, 1e-3
-"""Resolution of what is stored: 0.1 mm, 0.1 mrad, 0.001 of a sensor's unit."""
+"""Resolutions of stored poses, angles and sensors: 0.1 mm, 0.1 mrad, 0.001 of a sensor's unit."""
 SENSOR_UNITS = {"encoder": "rad", "imu": "rad/s, m/s2", "force": "N", "switch": "", "sonar": "m", "distance": "m"}
 
 _COMMAND_UNITS = {"position": "rad", "velocity": "rad/s", "torque": "N m"}
+
+
+Source = tuple[Channel, "Callable[[], Floats]"]
+"""A channel and the function that reads its present values, (labels,)."""
 
 
 class TraceWriter(Closing):
     """Records one world of a batch.
 
     Args:
-        path: the recording to make.
-        worlds: what to record.
-        world: which of the worlds.
+        path: path of the new recording.
+        worlds: the worlds.
+        world: index of the world to record.
         seed: the run's seed, kept in the recording.
-        senses: sensors to record.
+        senses: what to record beside the scene: all sensors of a robot, or a channel with its function.
         config: settings of the run, kept in the recording.
-        more: channels beside those of the scene, each with what reads its numbers.
-        overwrite: replace a recording that is there.
+        overwrite: whether to replace an existing recording.
     """
 
     def __init__(
@@ -53,20 +56,17 @@ class TraceWriter(Closing):
         *,
         world: int = 0,
         seed: int = 0,
-        senses: Sequence[Sensing] = (),
+        senses: Sequence[Sensing | Source] = (),
         config: Mapping[str, object] | None = None,
-        more: Sequence[tuple[Channel, Callable[[], Floats]]] = (),
         overwrite: bool = False,
     ) -> None:
-        self._world = world
-        sources = [*_sources(worlds, world, senses), *more]
+        sources = _sources(worlds, world, senses)
         self._read = [read for _, read in sources]
         self.recording = RecordingWriter.create(
             path,
-            [channel for channel, _ in sources],
-            kind="scene",
-            seed=seed,
-            config=dict(config or {}),
+            Manifest(
+                kind="scene", seed=seed, channels=tuple(channel for channel, _ in sources), config=dict(config or {})
+            ),
             scene_xml=worlds.scene_of(world).xml,
             overwrite=overwrite,
         )
@@ -89,9 +89,9 @@ class TraceWriter(Closing):
         self.recording.close()
 
 
-def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing]) -> list[tuple[Channel, Callable[[], Floats]]]:
-    """The channels of a recording, each with the function that reads its numbers."""
-    out: list[tuple[Channel, Callable[[], Floats]]] = []
+def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing | Source]) -> list[Source]:
+    """The channels of a recording, each with the function that reads its values."""
+    out: list[Source] = []
     for robot in worlds.robots:
         table, name = robot.table, robot.table.name
         if table.root >= 0:
@@ -108,6 +108,9 @@ def _sources(worlds: Worlds, world: int, senses: Sequence[Sensing]) -> list[tupl
         ball = worlds.ball
         out.append((_pose_channel("ball"), lambda: ball[world]))
     for sense in senses:
+        if isinstance(sense, tuple):
+            out.append(sense)
+            continue
         for sensor in sense.names:
             kind = next(s.type for s in sense.robot.table.sensors if s.name == sensor)
             channel = Channel(

@@ -34,9 +34,9 @@ SKIPPED_FIELD_PREFIXES = (
     *("mat_", "light_", "cam_"),  # only drawn
     *("key_", "name", "text_", "tuple_", "numeric_", "plugin", "D_", "B_", "M_", "map"),
 )
-"""Starts of the names of fields that do not act on the motion, or are the same for models of the same parts."""
+"""Prefixes of fields that do not affect the motion, or are the same for all models with the same parts."""
 BODY_BOXES_FIELD = "bvh_aabb"
-"""The one field of which the batch has less than a model: the boxes of bodies, not those of meshes."""
+"""The only field that is shorter in a batch than in a model: it has the boxes of bodies, not those of meshes."""
 
 
 def use_models(batch: Batch, models: Sequence[mujoco.MjModel]) -> None:
@@ -74,8 +74,8 @@ def _field(model: mujoco.MjModel, name: str) -> Floats:
 # ----------------------------------------------------------------------------------------------------
 # Robots that change their type while a world runs, without a new model: their types differ in numbers alone.
 #
-# For each type a scene with that robot alone is compiled once. What differs between these models (places of bodies
-# and joints, limits of drives, and what the engine derives from them) is copied into the rows of one robot of a
+# For each type a scene with that robot alone is compiled once. The numbers in which these models differ (places of
+# bodies and joints, limits of drives, and quantities derived from them) are copied into the rows of one robot of a
 # larger model. A robot is one kinematic tree, so that everything derived (inverse weights, inertias at rest) belongs
 # to it alone. The pose at the start is not copied: the robot is put somewhere after its type is changed.
 
@@ -89,11 +89,11 @@ FIELD_FAMILIES = {
     "tendon": "tendon",
     "actuator": "actuator",
 }
-"""Starts of the names of a model's fields, and whose rows they have."""
+"""Prefixes of a model's fields, and the family (bodies, joints and so on) whose rows these fields have."""
 PLACEMENT_FIELDS = ("eq_data", "qpos0", "qpos_spring")
-"""Fields that say where a robot stands at the start."""
+"""Fields with a robot's place at the start."""
 ROOT_PLACEMENT_FIELDS = ("body_pos", "body_quat")
-"""Fields whose first row says so."""
+"""Fields whose first row is the robot's place at the start."""
 
 _ONLY_ROBOT = 1  # root body of the robot in a scene with nothing else
 
@@ -111,7 +111,7 @@ class RobotTypes:
     """The rows of the robot, by type and field of the model."""
 
     def set(self, model: mujoco.MjModel, rows: Rows, kind: str) -> None:
-        """Makes the robot at some rows of a model one of a type."""
+        """Gives the robot at these rows of a model the numbers of a type."""
         if kind not in self.numbers:
             raise UnknownNameError(f"type of {self.robot} that can be changed to", kind, self.numbers)
         for field, values in self.numbers[kind].items():
@@ -152,7 +152,7 @@ def robot_rows(model: mujoco.MjModel, root: int) -> Rows:
 
 
 def _moving(rows: Rows, field: str) -> slice:
-    """The rows of a field, without one that says where the robot was placed."""
+    """The rows of a field, without the one that has the robot's place at the start."""
     mine = rows[FIELD_FAMILIES[field.split("_", maxsplit=1)[0]]]
     return slice(mine.start + 1, mine.stop) if field in ROOT_PLACEMENT_FIELDS else mine
 

@@ -8,24 +8,24 @@
     batch.device_array("qpos")                      # (N, nq) in the device's memory, for code that runs there
     batch.step_on_device(10)                        # without a copy to or from this computer's memory
 
-What is bound (`bind`) is a copy in this computer's memory, in 64 bit: it is sent before each step and fetched
-after it. Code that runs on the device reads and writes the engine's own arrays, in 32 bit, and copies nothing; that is
-what the learning of walks does (`learning.device_bouts`). A sequence of steps is recorded once as a graph of the
-device and then repeated.
+A bound array (`bind`) is a copy in this computer's memory, in 64 bit: it is sent before each step and fetched after it.
+Code that runs on the device reads and writes the engine's own arrays, in 32 bit, and copies nothing, as the learning of
+walks does (`learning.device_bouts`). A sequence of steps is recorded once as a graph of the device and then repeated.
 
 The device is `gpu`, a CUDA device, or `warp-cpu`, the same code compiled for this processor: slower than MuJoCo
-itself, but it shows without a GPU that the path is right. Two things of the model differ from `Scene.model`:
+itself, but it tests this path without a GPU. The model differs from `Scene.model` in two ways:
 position drives are the DC motors of `model.export`, because `mujoco_warp` 4.0 has no `pid` drives, and the ground, a
 box, is a plane, because two boxes collide there with the normal of the robot's foot instead of the ground's.
 
-Contacts and rows of constraints have a fixed room. A world that needs more is reported by an error, not cut short.
+Contacts and rows of constraints have a fixed amount of memory. A world that needs more raises an error.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -44,14 +44,18 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats, Indices
     from nutmeg.model.scene import Scene
+    from nutmeg.sim.worlds import Device
 
-Device = Literal["cpu", "gpu", "warp-cpu"]
-"""Where worlds are stepped: by MuJoCo on this processor, or by `mujoco_warp` on a CUDA device or this processor."""
 _INPUTS = ("qpos", "qvel", "act", "ctrl", "time", "qacc_warmstart", "xfrc_applied", "eq_active", "history")
-"""What a user may change between steps."""
+"""Arrays that a user may change between steps."""
 CONTACTS_PER_ROBOT = 24
 """Room for the contacts of a robot, shared by all worlds; two feet flat on the ground have eight."""
+LEARNING_ITERATIONS, LEARNING_LINE_SEARCHES = 25, 20
+"""The most iterations of the solver, and of its line search, while robots learn: all worlds wait for the slowest one, a
+robot that falls, which is not worth it. A warm solver needs two or three; a `nao-spark`, whose steps are long and whose
+drives are stiff, needs up to 20: with 10 the gyro of one in five cycles was off by more than 0.2 rad/s."""
 _GROUND_TOLERANCE = 1e-6  # A box whose top is this near to height 0 is the ground [m]
+_ONLY_SLEEP = ("dof_length",)  # numbers of the model that serve sleeping bodies alone, of which a device has none
 _USED_SHARE = 0.9  # share of the device's free memory that worlds may fill
 
 
@@ -77,9 +81,9 @@ def device_model(scene: Scene, *, capsules: bool = False) -> mujoco.MjModel:
     """The scene's model as `mujoco_warp` can step it; see the head of this module.
 
     Args:
-        scene: what is in every world.
-        capsules: whether cylinders collide as capsules of the same radius and length. Those of a K1 take minutes to
-            compile otherwise, and training with them came to a stop.
+        scene: the scene of every world.
+        capsules: whether cylinders collide as capsules of the same radius and length. The cylinders of a K1 take
+            minutes to compile, and training with them came to a stop.
     """
     if is_ode(scene.model) or printed_count(scene.model):
         raise ModelError(
@@ -110,7 +114,7 @@ def device_model(scene: Scene, *, capsules: bool = False) -> mujoco.MjModel:
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """How much memory a world gets."""
+    """Memory of a world for contacts and constraints."""
 
     contacts: int
     """Contacts of a world on average; worlds share them."""
@@ -131,10 +135,10 @@ class WarpBatch:
     """N worlds of a scene, stepped by `mujoco_warp`.
 
     Args:
-        scene: what is in every world.
-        count: how many, N.
+        scene: the scene of every world.
+        count: number of worlds N.
         device: `gpu` or `warp-cpu`.
-        model: of `device_model`, if it is to be another one than the scene's.
+        model: a model made by `device_model` in place of the scene's.
     """
 
     def __init__(
@@ -146,10 +150,11 @@ class WarpBatch:
         """Warp's device."""
         here = model or device_model(scene)
         self._bound: dict[str, Floats] = {}
+        self._expanded: dict[str, Floats] = {}
         self._graphs: dict[int, Any] = {}
         self._types = {self._warp.bool: np.bool_, self._warp.int32: np.int32}
         self.warning = np.zeros((count, len(mujoco.mjtWarning.__members__) + 1, 2))
-        """Nothing: `mujoco_warp` never puts a world back to its start."""
+        """Warnings of each world, always zero: `mujoco_warp` never resets a world by itself."""
         with self._warp.ScopedDevice(self.place):
             try:
                 self._there = self._engine.put_model(here)
@@ -177,11 +182,11 @@ class WarpBatch:
             return self.device_array(name).numpy()
         return numba_cuda().as_cuda_array(self.device_array(name))
 
-    def limit_solver(self, iterations: int, line_search: int) -> None:
-        """Ends the solver after so many iterations, and so many of its line search, in the slowest world."""
+    def limit_solver(self) -> None:
+        """Ends the solver in the slowest world after as many iterations as learning needs."""
         options = self._there.opt
-        options.iterations = min(int(options.iterations), iterations)
-        options.ls_iterations = min(int(options.ls_iterations), line_search)
+        options.iterations = min(int(options.iterations), LEARNING_ITERATIONS)
+        options.ls_iterations = min(int(options.ls_iterations), LEARNING_LINE_SEARCHES)
         self._graphs.clear()
 
     @property
@@ -190,7 +195,7 @@ class WarpBatch:
         return int(self._warp.get_stream(self.place).cuda_stream)
 
     def synchronize(self) -> None:
-        """Waits until the device has done what it was given."""
+        """Waits until the device has finished its work."""
         self._warp.synchronize_device(self.place)
 
     def bind(self, name: str) -> Floats:
@@ -208,26 +213,78 @@ class WarpBatch:
         values = getattr(self.data, name).numpy()
         return values.reshape(self.count, *values.shape[1:])
 
+    def expand(self, name: str) -> Floats:
+        """A copy of numbers of the model for each world, (N, ...), that is sent before each step."""
+        if name not in self._expanded:
+            there = getattr(self._there, name)
+            values = np.asarray(there.numpy(), float)
+            self._expanded[name] = np.array(np.broadcast_to(values, (self.count, *values.shape[1:])))
+            self._own(self._there, name, self._expanded[name].astype(np.float32), there.dtype)
+        return self._expanded[name]
+
+    def _own(self, owner: Any, name: str, values: Any, kind: Any) -> None:  # noqa: ANN401
+        """Gives each world its own numbers of the model or of its options, (N, ...)."""
+        setattr(owner, name, self._warp.array(values, dtype=kind, device=self.place))
+        self._graphs.clear()  # they have the addresses of the numbers before
+
     def send(self) -> None:
-        """Sends what was bound and may have been changed."""
+        """Copies bound arrays that users may change to the device, and expanded ones."""
         for name, values in self._bound.items():
             if name in _INPUTS and values.size:
                 there = getattr(self.data, name)
                 there.assign(values.astype(self._types.get(there.dtype, np.float32)))
+        for name, values in self._expanded.items():
+            getattr(self._there, name).assign(values.astype(np.float32))
 
     def fetch(self) -> None:
-        """Fetches what was bound."""
+        """Copies all bound arrays from the device."""
         for name, values in self._bound.items():
             values[...] = self._fetched(name)
 
     def step(self, ids: ArrayLike | None = None, nstep: int = 1) -> None:
         """Steps some worlds, or all; the others stay as they are."""
+        with self._only(self._rows(ids)):
+            self.step_on_device(nstep)
+            self.check_room()
+
+    def rollout(
+        self, steps: int, control: Floats, *, record: Sequence[str], ids: ArrayLike | None, out: dict[str, Floats]
+    ) -> None:
+        """Steps some worlds, or all, under commands, and records arrays of the engine after each step.
+
+        Args:
+            steps: how many.
+            control: the commands, (n, steps, nu).
+            record: names of the arrays.
+            ids: the n worlds; None for all.
+            out: is filled with the records, (n, steps, ...) by name; those of a world that had more contacts or
+                constraints than there is room for are NaN.
+        """
+        rows, warp = self._rows(ids), self._warp
+        commands = np.repeat(self.bind("ctrl")[None], steps, axis=0)
+        commands[:, rows] = np.swapaxes(control, 0, 1)
+        with self._only(rows), warp.ScopedDevice(self.place):
+            given = warp.array(commands, dtype=warp.float32)
+            arrays = {name: getattr(self.data, name) for name in record}
+            kept = {name: warp.empty((steps, *one.shape), dtype=one.dtype) for name, one in arrays.items()}
+            for step in range(steps):
+                warp.copy(self.data.ctrl, given[step])
+                self.step_on_device(1)
+                for name, one in arrays.items():
+                    warp.copy(kept[name][step], one)
+            full = self.overflowed()[rows]
+            for name in record:
+                out[name][:] = np.swapaxes(kept[name].numpy(), 0, 1)[rows].reshape(out[name].shape)
+                out[name][full] = np.nan
+
+    @contextlib.contextmanager
+    def _only(self, rows: Indices) -> Iterator[None]:
+        """Sends bound arrays before something that steps all worlds and fetches them after it, for some worlds."""
         others = np.ones(self.count, dtype=bool)
-        others[self._rows(ids)] = False
+        others[rows] = False
         kept = {name: values[others] for name, values in self._bound.items()} if others.any() else {}
         self.send()
-        self.step_on_device(nstep)
-        self.check_room()
+        yield
         self.fetch()
         for name, values in kept.items():
             self._bound[name][others] = values
@@ -236,14 +293,14 @@ class WarpBatch:
         return np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
 
     def forward(self, ids: ArrayLike | None = None) -> None:  # noqa: ARG002 (all worlds, which changes nothing)
-        """Makes what the engine derives from the state current."""
+        """Recomputes the quantities that the engine derives from the state."""
         self.send()
         with self._warp.ScopedDevice(self.place):
             self._engine.forward(self._there, self.data)
         self.fetch()
 
     def reset(self, ids: ArrayLike | None = None, stage: int = 0) -> None:  # noqa: ARG002 (as MuJoCo's batch)
-        """Puts worlds to the model's own start."""
+        """Resets worlds to the start of the model."""
         rows = np.zeros(self.count, dtype=bool)
         rows[self._rows(ids)] = True
         self.send()
@@ -261,7 +318,7 @@ class WarpBatch:
             self._graphs[steps] = self.record(lambda: self.steps_on_device(steps))
 
     def steps_on_device(self, steps: int) -> None:
-        """Steps all worlds, launch by launch; for a recording of more than that."""
+        """Steps all worlds, launch by launch; for use inside `record`."""
         with self._warp.ScopedDevice(self.place):
             for _ in range(steps):
                 self._engine.step(self._there, self.data)
@@ -273,7 +330,7 @@ class WarpBatch:
         return capture.graph
 
     def replay(self, graph: Any) -> None:  # noqa: ANN401 (of Warp)
-        """Does what was recorded."""
+        """Runs a recorded graph."""
         self._warp.capture_launch(graph)
 
     def copied(self, name: str) -> Any:  # noqa: ANN401 (of Warp)
@@ -281,7 +338,7 @@ class WarpBatch:
         return self._warp.clone(self.device_array(name))
 
     def overwrite(self, name: str, values: Any) -> None:  # noqa: ANN401 (of Warp)
-        """Copies such a copy back, without leaving the device."""
+        """Copies the result of `copied` back, within the device's memory."""
         self._warp.copy(self.device_array(name), values)
 
     def overflowed(self) -> Any:  # noqa: ANN401
@@ -291,7 +348,7 @@ class WarpBatch:
         return (self.data.overflow.numpy() & ~int(kinds.ITERATIONS | kinds.LS_ITERATIONS)) != 0
 
     def forget_overflow(self) -> None:
-        """Forgets which worlds had too little room."""
+        """Clears the record of worlds that overflowed."""
         self.data.overflow.zero_()
 
     def check_room(self) -> None:
@@ -304,7 +361,7 @@ class WarpBatch:
             )
 
     def ray(self, *_: object, **__: object) -> Any:  # noqa: ANN401 (as MuJoCo's batch)
-        """Refuses: sonars and distance sensors are for the processor."""
+        """Raises an error: sonars and distance sensors work on the processor only."""
         raise ModelError(
             "sonars and distance sensors cast rays, which worlds on a GPU do not; read other sensors there."
         )
@@ -323,15 +380,21 @@ class WarpBatch:
         different = list({id(model): model for model in models}.values())
         index = {id(model): row for row, model in enumerate(different)}
         rows = np.array([index[id(model)] for model in models])
-        with self._warp.ScopedDevice(self.place):
-            for name, arrays in _arrays_of([self._engine.put_model(model) for model in different]):
-                if len({array.shape[1:] for array in arrays}) > 1:
+        with self._warp.ScopedDevice("cpu"):  # in this computer's memory, where they are compared
+            there = [self._engine.put_model(model) for model in different]
+        for owner, of in ((self._there, there), (self._there.opt, [one.opt for one in there])):
+            for name, arrays in _arrays_of(of):
+                values = [array.numpy() for array in arrays]
+                if len({array.shape for array in values}) > 1:
                     raise ValueError(f"their {name} differ in size.")
-                values = [array.numpy()[:1] for array in arrays]
-                if any(not np.array_equal(values[0], other) for other in values[1:]):
-                    own = self._warp.array(np.concatenate(values)[rows], dtype=arrays[0].dtype)
-                    setattr(self._there, name, own)
-        self._graphs.clear()  # they have the addresses of the numbers before
+                if all(np.array_equal(values[0], other) for other in values[1:]):
+                    continue
+                # The engine takes the row of a world where the first axis is that of worlds.
+                if len(values[0]) != 1 or (owner is self._there and arrays[0].ndim == 1):
+                    raise ValueError(f"their {name} differ, which worlds on a GPU share.")
+                self._own(owner, name, np.concatenate(values)[rows], arrays[0].dtype)
+        self._expanded.clear()
+        self._graphs.clear()
 
 
 class DeviceMemory:
@@ -368,15 +431,15 @@ class DeviceMemory:
 
 
 def _arrays_of(models: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """The arrays of models that may differ from world to world: those with an axis of worlds, of length 1."""
+    """The arrays of models, or of their options, that matter, by name."""
     for field in dataclasses.fields(models[0]):
         arrays = [getattr(model, field.name) for model in models]
-        if hasattr(arrays[0], "numpy") and arrays[0].ndim > 1 and all(array.shape[0] == 1 for array in arrays):
+        if hasattr(arrays[0], "numpy") and field.name not in _ONLY_SLEEP:
             yield field.name, arrays
 
 
 def bytes_per_world(scene: Scene) -> int:
-    """How much of a device's memory one more world takes."""
+    """Memory of a device that one more world takes [B]."""
     warp, engine = warp_modules("warp-cpu")
     model, room = device_model(scene), Room.for_scene(scene)
     sizes = []
@@ -396,5 +459,5 @@ def _bytes_in(thing: Any) -> int:  # noqa: ANN401 (dataclasses of arrays)
 
 
 def worlds_that_fit(scene: Scene, free: float) -> int:
-    """How many worlds of a scene fit into so many free bytes of a device."""
+    """Number of worlds of a scene that fit into the free memory of a device [B]."""
     return int(_USED_SHARE * free / bytes_per_world(scene))

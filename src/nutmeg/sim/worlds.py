@@ -22,7 +22,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mujoco
 import numpy as np
@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     from nutmeg.model.actuation import Actuation
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
-    from nutmeg.sim.warp_engine import Device
 
+Device = Literal["cpu", "gpu", "warp-cpu"]
+"""The engine of worlds: MuJoCo on this processor, or `mujoco_warp` on a CUDA device or this processor."""
 BAD_STATE_WARNINGS = [getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}").value for name in ("QPOS", "QVEL", "QACC")]
 """Warnings of the engine after which it has put a world back to its start."""
 
@@ -57,11 +58,11 @@ class Worlds:
     """N copies of a scene.
 
     Args:
-        scene: what is in every world.
-        count: how many worlds, N.
-        threads: how many threads step them; 0 for one a core.
-        keep_data: keep the engine's whole data of each world (memory grows with N); scenes with parked robots,
-            which sleep, always do.
+        scene: the scene of every world.
+        count: number of worlds N.
+        threads: number of threads; 0 for one a core.
+        keep_data: whether to keep the engine's whole data of each world (memory grows with N); scenes with parked
+            robots, which sleep, always do.
         device: `cpu` for MuJoCo on this processor, `gpu` for `mujoco_warp` on a CUDA device (see `warp_engine`).
     """
 
@@ -79,7 +80,7 @@ class Worlds:
 
             self.batch = WarpBatch(scene, count, device)
         self.has_callback = install_for(self.batch, scene.model)
-        """Whether something of the scene runs beside the engine (see `control_callback`)."""
+        """Whether the scene needs the engine's control callback (see `control_callback`)."""
         self.count = count
         self._begin_as([scene])
         self.qpos: Floats = self.batch.bind("qpos")
@@ -98,8 +99,8 @@ class Worlds:
 
         Args:
             scenes: one for each world; the same scene may appear several times.
-            threads: how many threads step them; 0 for one a core.
-            device: where they are stepped, as for `Worlds`.
+            threads: number of threads; 0 for one a core.
+            device: the device, as for `Worlds`.
         """
         if not scenes:
             raise ModelError("no scenes were given: a batch needs at least one.")
@@ -109,14 +110,14 @@ class Worlds:
         return worlds
 
     def vary(self, robot: str, target: str, values: ArrayLike, *, relative: bool = False) -> None:
-        """Gives a number of a robot another value in each world; state and time go on, start poses follow at `reset`.
+        """Gives a number of a robot another value in each world; state and time stay, start poses change at `reset`.
 
         A scene is built for each different value (5 to 25 ms), so the worlds equal scenes that were built that way.
         Changes add up: what was varied before stays, and relative values multiply it.
 
         Args:
             robot: the robot's name in the scene.
-            target: which number, in the grammar of `model.parameters`.
+            target: the number, in the grammar of `model.parameters`.
             values: one for each world, (N,), or one for all.
             relative: whether they multiply the present value.
         """
@@ -192,7 +193,7 @@ class Worlds:
         self.refresh(rows)
 
     def refresh(self, ids: ArrayLike | None = None) -> None:
-        """Makes what the engine derives from the state (places of bodies, sensors) current; the state stays."""
+        """Recomputes the quantities that the engine derives from the state (places of bodies, sensors)."""
         rows = np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
         guess = self.batch.qacc_warmstart[rows].copy()  # where the solver starts from: part of the state
         self.batch.forward(rows)
@@ -237,9 +238,7 @@ class Worlds:
     def culprit(self, world: int) -> str:
         """A phrase that names the joint at which a world became unstable, or else its fastest."""
         model, warnings = self.scene.model, self.batch.warning[world]
-        for (
-            kind
-        ) in BAD_STATE_WARNINGS:  # the engine has put this world back to its start, but remembers where it went wrong
+        for kind in BAD_STATE_WARNINGS:  # the engine has reset this world, but its warning has the degree of freedom
             place, count = (int(number) for number in warnings[kind])
             if count:
                 by_angle = np.searchsorted(model.jnt_qposadr, place, side="right") - 1
@@ -443,7 +442,7 @@ class StartState:
 
 @dataclass(frozen=True)
 class StateArrays:
-    """The state of N worlds as arrays, with what their drives are told."""
+    """The state of N worlds as arrays, with the commands of their drives."""
 
     qpos: Floats
     """(N, nq)."""
@@ -544,45 +543,45 @@ class SingleWorld:
             raise ModelError(f"a single world needs the integrator euler; this scene has {scene.physics.integrator}.")
         self.scene = scene
         self.model = copy.copy(scene.model)
-        """Its own: numbers may be changed while it runs."""
+        """A copy of the scene's model, whose numbers may be changed while it runs."""
         self._has_gaps = is_ode(self.model)
         if self._has_gaps:
             self.model.geom_user[0, -1] = 0.0  # the engine's callback leaves it alone: `solve_step` does what is needed
         self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.data = mujoco.MjData(self.model)
         self.addresses: tuple[int, int] = (self.model._address, self.data._address)
-        """Of model and data in the engine's memory, for compiled functions."""
+        """Addresses of model and data in the engine's memory, for compiled functions."""
         self.data.qpos[:] = scene.start
         self.data.ctrl[:] = scene.commands
         self.qpos: Floats = self.data.qpos
         self.qvel: Floats = self.data.qvel
         self.ctrl: Floats = self.data.ctrl
         self.moved = True
-        """Whether the state was changed from outside since the engine last looked at it."""
+        """Whether the state was changed from outside since the engine last computed what depends on it."""
 
     def touch(self) -> None:
-        """Marks the state as changed, so that what the engine derives from it is computed again before it is needed."""
+        """Marks the state as changed, so that derived quantities are computed again before they are needed."""
         self.moved = True
 
     def refresh(self) -> None:
-        """Makes what the engine derives from the state (places, contacts) current, if the state was changed."""
+        """Recomputes the quantities that the engine derives from the state, if the state was changed."""
         if self.moved:
             mujoco.mj_step1(self.model, self.data)
             self.moved = False
 
     def pass_time(self) -> None:
-        """Lets a step's time pass in a world in which nothing moves."""
+        """Advances the time by a step in a world in which nothing moves."""
         self.data.time += self.model.opt.timestep
         if self._has_gaps:
             self.data.userdata[0] = self.data.time  # by which `ode_step` knows that bodies have not moved
 
     def place_bodies(self) -> None:
-        """Works out the places of all bodies and geoms alone."""
+        """Computes the places of all bodies and geoms, and nothing else."""
         mujoco.mj_kinematics(self.model, self.data)
         self.moved = True
 
     def close_gaps(self, bodies: slice) -> None:
-        """Puts bodies back to their joints after they were moved from outside (see `ode_step`)."""
+        """Resets the gaps of bodies that were moved from outside (see `ode_step`)."""
         if self._has_gaps:
             gaps_of(self.model, self.data.userdata)[bodies] = 0.0
 

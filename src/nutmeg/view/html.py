@@ -1,4 +1,4 @@
-"""HTML from templates: the only place of the viewer that knows jinja2.
+"""HTML from templates: the only module of the viewer that uses jinja2.
 
     render("driving_pad.html.j2", cells=CELLS)           # text in the values is escaped
 

@@ -1,7 +1,7 @@
 """A simulation that is watched while it runs: a recording that grows, and a viewer that reads it.
 
-    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and what commands them
-    watch_run(run, Watching(pace=1.0), terminal)                  # anything else that records itself, such as a match
+    watch(worlds, director, Watching(seconds=20), terminal)       # worlds, and the director that commands them
+    watch_run(run, Watching(pace=1.0), terminal)                  # any run that records itself, such as a match
 
 The simulation runs in real time here (or at another pace); the viewer is a process of its own that only ever reads the
 recording. Orders of the page come back in an inbox (`Watching.controls`): those that drive a robot wait there for the
@@ -71,19 +71,19 @@ class Watching:
     """Settings of a watched run."""
 
     seconds: float = 0.0
-    """End after this much time; 0 goes on until Ctrl-C [s]."""
+    """Duration of the run [s]; 0 goes on until Ctrl-C."""
     host: str = "127.0.0.1"
     port: int = 8080
     open_browser: bool = False
     record: Path | None = None
-    """Keep the recording here; without it, it is deleted in the end."""
+    """Path at which the recording is kept; without it, it is deleted in the end."""
     page: bool = True
     """Whether to start the viewer at all."""
     title: str = "live"
     """The title of the page."""
     seed: int = 0
     controls: Controls = field(default_factory=Controls)
-    """What the page may command; the director takes its orders from the inbox."""
+    """Commands that the page may give; the director takes its orders from the inbox."""
     pace: float = 1.0
     """Simulated seconds per second."""
     paced: bool = False
@@ -94,7 +94,7 @@ class Watching:
     """Called when the run has ended by itself and its recording is finished, while the page may still be open."""
 
     def __post_init__(self) -> None:
-        """Refuses a time that never ends."""
+        """Refuses an infinite duration."""
         if not 0 <= self.seconds < math.inf:
             raise UsageError(f"--seconds is {self.seconds:g}; a number of seconds is needed, or 0 for no end.")
 
@@ -133,7 +133,7 @@ class PageClock(RealTime):
 
 
 class _WorldsRun:
-    """Worlds and the director that commands them; world 0 is recorded, with what `senses` measure."""
+    """Worlds and the director that commands them; world 0 is recorded, with the sensors `senses`."""
 
     def __init__(self, worlds: Worlds, director: Director, *, seed: int = 0, senses: Sequence[Sensing] = ()) -> None:
         self._worlds, self._director, self._seed, self._senses = worlds, director, seed, tuple(senses)
@@ -142,7 +142,7 @@ class _WorldsRun:
 
     @property
     def time(self) -> float:
-        """Simulated so far [s]."""
+        """Simulated time so far [s]."""
         return self._schedule.time
 
     def begin(self, path: Path) -> None:
@@ -157,7 +157,7 @@ class _WorldsRun:
         self._schedule.run(CONTROL_CYCLE)
 
     def advance(self, seconds: float, clock: Clock) -> None:
-        """Goes on for so long, or until the clock ends it."""
+        """Simulates for this time [s], or until the clock ends it."""
         self._schedule.run(seconds, clock)
 
     def close(self) -> None:
@@ -173,15 +173,15 @@ class _WorldsRun:
 def watch(
     worlds: Worlds, director: Director, how: Watching, terminal: Terminal, *, senses: Sequence[Sensing] = ()
 ) -> dict[str, object]:
-    """Runs world 0 in real time while a viewer shows it; returns what there is to report."""
+    """Runs world 0 in real time while a viewer shows it; returns facts for the command's output."""
     return watch_run(_WorldsRun(worlds, director, seed=how.seed, senses=senses), how, terminal)
 
 
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
-    """Lets a run go on while a viewer shows it; returns what there is to report.
+    """Runs a simulation while a viewer shows it; returns facts for the command's output.
 
     Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
-    anything to see, it is a KeyboardInterrupt.
+    anything to see, it is a KeyboardInterrupt, and no empty recording is left behind.
     """
     clock = PageClock(how.pace)
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder, signals_handled(clock.end, signal.SIGTERM):
@@ -208,6 +208,8 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
                 time.sleep(0.5)
         except KeyboardInterrupt:
             if not begun:
+                run.close()
+                _remove_if_empty(path)
                 raise
             terminal.say("stopped.")
         except SimulationError as error:
@@ -221,10 +223,18 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
             run.close()
             if viewer is not None:
                 viewer.stop()
-        if how.record and how.record.exists():  # somebody may have ended it before its first moment
+        if how.record and how.record.exists():  # it may have been ended before its first row
             terminal.say(f"recording: {how.record}   replay it with: nutmeg replay {how.record}")
         url = viewer.url if viewer else None
         return {"url": url, "simulated_s": run.time, "late_s": clock.lost, "recording": how.record}
+
+
+def _remove_if_empty(path: Path) -> None:
+    from nutmeg.recording import Recording
+    from nutmeg.recording.files import remove_recording
+
+    if path.exists() and not len(Recording.open(path)):
+        remove_recording(path)
 
 
 def _viewer(path: Path, how: Watching, clock: PageClock) -> ViewerProcess:

@@ -1,15 +1,15 @@
-"""What a player observes at a moment of a recorded match, in the physical and in the behavioural world.
+"""Observations of a player at a moment of a recorded match, in the physical and in the behavioural world.
 
     sight = sight_of(model, data, "left3", story.robots)
     sight.ball, sight.robots, sight.landmarks       # True, ("left2", "right1"), 5
 
     sight = BehaviourSight(recording)
-    sight.look("left3", row).words                  # "the ball; 1 own, 2 opponents; 5 landmarks"
+    sight.look("left3", row).words                  # "the ball; 1 own, 2 opponents; 5 landmarks; sonar left 0.42 m"
     sight.pictures("left3", row)                    # (2, 240, 320, 3): upper and lower camera
 
-In the physical world it follows from the true attitude of the head, as in the league's server: the view cone is 120 by
+In the physical world they follow from the true attitude of the head, as in the league's server: the view cone is 120 by
 120 degrees wide, nothing is hidden, and objects nearer than 0.1 m are not seen. Noise only moves observed objects, so
-that this is what the player observed, except for objects on the very edge.
+that these are the objects that the player observed, except for those on the very edge of the cone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class InView:
     """The objects in the view cone of a player."""
 
     eye: Floats
-    """(3,) where its head is, metres."""
+    """Position (3,) of its head, metres."""
     heading: float
     """The direction in which its head looks, 0 along x, radians."""
     ball: bool
@@ -95,7 +95,7 @@ def _head(model: mujoco.MjModel, robot: str) -> int:
 
 # ---- the behavioural world
 
-_GROUND_VIEW_RANGE = 4.0  # the ground that the cameras show is drawn up to this distance, m
+_GROUND_VIEW_RANGE = 4.0  # largest distance up to which the ground in view of the cameras is drawn, m
 _SIGHT_COLOURS = {  # of observed objects
     ObjectKind.BALL: (255, 120, 0),
     ObjectKind.MATE: (40, 220, 120),
@@ -103,11 +103,12 @@ _SIGHT_COLOURS = {  # of observed objects
     ObjectKind.ROBOT: (160, 160, 160),
 }
 _LANDMARK_COLOUR = (255, 255, 255)
+_ARC_PARTS = 6  # pieces of the arc of a sonar's cone
 
 
 @dataclass(frozen=True, kw_only=True)
 class _EyesView:
-    """What a player of the behavioural world observes."""
+    """The observation of a player of the behavioural world."""
 
     words: str
     """The observation in one line."""
@@ -117,6 +118,10 @@ class _EyesView:
     """Observed places (k, 2), relative to the true pose of the player, m."""
     colours: Bytes
     """Their colours (k, 3)."""
+    silent: Floats
+    """Lines (n, 2, 2) around the cones of sonars that hear nothing, up to their range, m."""
+    echoes: Floats
+    """Lines (n, 2, 2) around the cones of sonars that answer, up to the measured distance, m."""
 
 
 class BehaviourSight:
@@ -131,7 +136,7 @@ class BehaviourSight:
         self._cameras: Cameras | None = None
 
     def look(self, robot: str, row: int) -> _EyesView | None:
-        """What a robot observes; None if it does not play."""
+        """The observation of a robot; None if it does not play."""
         state, slot = self.match.state(row), self.match.slot(robot, row)
         if not state.present[0, slot]:
             return None
@@ -142,9 +147,12 @@ class BehaviourSight:
             (x + thing.distance * math.cos(way), y + thing.distance * math.sin(way))
             for thing, way in zip(things, turned, strict=True)
         ]
+        silent, echoes, heard = self._sonars(state, slot, row)
         return _EyesView(
-            words=_symbols_in_words(things),
+            words=_symbols_in_words(things) + heard,
             edges=self._edges(state, slot),
+            silent=silent,
+            echoes=echoes,
             places=np.array(places, float).reshape(-1, 2),
             colours=np.array([_SIGHT_COLOURS.get(thing.kind, _LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
                 -1, 3
@@ -162,18 +170,47 @@ class BehaviourSight:
             lines.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
         return np.concatenate(lines)
 
+    def _sonars(self, state: MatchesState, slot: int, row: int) -> tuple[Floats, Floats, str]:
+        """Lines around the cones of silent and of answering sonars, and the answers in words."""
+        eyes, cones, words = self.match.eyes, {False: [np.zeros((0, 2, 2))], True: [np.zeros((0, 2, 2))]}, []
+        if eyes.tracker.uses_sonar and not state.posture[0, slot]:
+            for side, sign, distance in zip(("left", "right"), (1, -1), self.match.sonars(row)[slot], strict=True):
+                answers = bool(np.isfinite(distance))
+                reach = float(distance) if answers else eyes.sonar.farthest
+                cones[answers].append(
+                    _cone(
+                        state.pose[0, slot],
+                        math.radians(sign * eyes.sonar.angle_degrees),
+                        math.radians(eyes.sonar.opening_degrees),
+                        reach,
+                    )
+                )
+                if answers:
+                    words.append(f"{side} {reach:.2f} m")
+        told = f"; sonar {', '.join(words)}" if words else ""
+        return np.concatenate(cones[False]), np.concatenate(cones[True]), told
+
     def pictures(self, robot: str, row: int) -> Bytes:
-        """(2, height, width, 3) what both cameras of a robot show; `EnvironmentProblem` without a renderer."""
+        """Pictures (2, height, width, 3) of both cameras of a robot; `EnvironmentProblem` without a renderer."""
         if self._cameras is None:
             self._cameras = Cameras(self.match.eyes, self.match.field, self.match.ball)
         drawn: Bytes = self._cameras.draw(self.match.state(row), 0, [self.match.slot(robot, row)])[0]
         return drawn
 
     def close(self) -> None:
-        """Gives the renderer back, if there is one."""
+        """Closes the renderer, if there is one."""
         if self._cameras is not None:
             self._cameras.close()
             self._cameras = None
+
+
+def _cone(pose: Floats, angle: float, opening: float, reach: float) -> Floats:
+    """Lines (n, 2, 2) around a sector on the ground whose tip is at a pose (x, y, heading)."""
+    x, y, heading = pose.tolist()
+    ways = heading + angle + np.linspace(-opening / 2, opening / 2, _ARC_PARTS + 1)
+    rim = np.array([x, y]) + reach * np.stack([np.cos(ways), np.sin(ways)], axis=1)
+    corners = np.concatenate([[[x, y]], rim])
+    return np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
 
 
 def _symbols_in_words(things: tuple[Sighting, ...]) -> str:

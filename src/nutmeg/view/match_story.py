@@ -58,7 +58,7 @@ _SIDED_MODE_NAMES = {
 }
 
 SHOT_SPEED = 1.0  # the speed of the ball from which on a shot counts [m/s]
-SHOT_BESIDE = 0.5  # how far beside the goal a shot may aim [m]
+SHOT_BESIDE = 0.5  # distance beside the goal at which a shot may aim [m]
 SHOT_TIME = 4.0  # a shot reaches the goal line within this time at its present speed [s]
 _SHOT_PAUSE = 2.0  # two shots of a team are at least this far apart [s]
 _SPEED_ROWS = 5  # rows over which the ball's velocity is measured
@@ -112,7 +112,7 @@ class MatchStory:
         config = recording.manifest.config
         self._titles = _pair(config.get("titles"))
         self.subtitles = _pair(config.get("subtitles"))
-        """What each team is, such as its walk; may be empty."""
+        """A remark about each team, such as its walk; may be empty."""
         self._name(0, str(config.get("left", "")))
         self._name(1, str(config.get("right", "")))
         self.refresh()
@@ -268,17 +268,17 @@ def _pair(texts: object) -> tuple[str, str]:
 
 
 class Shot(NamedTuple):
-    """A shot, found from the path of the ball: nobody records it as such.
+    """A shot, which recordings do not name, found from the path of the ball.
 
     A shot is a ball faster than `SHOT_SPEED` on its way into the goal, or a little beside it, that would get there
     within `SHOT_TIME`. It belongs to the player that touched the ball last, and aims at the other goal.
     """
 
-    time: float  # when it began, in the recording [s]
+    time: float  # time at which it began, in the recording [s]
     clock: float  # game time then [s]
     team: int  # 0 for the team that began on the left, else 1
     number: int  # shirt number of the player
-    place: tuple[float, float]  # where the ball was, as if the teams had never changed ends [m]
+    place: tuple[float, float]  # place of the ball, as if the teams had never changed ends [m]
 
 
 class ShotFinder:

@@ -57,7 +57,7 @@ def test_episodes_begin_lying_on_the_side_that_the_motion_is_for() -> None:
     task = GetUpTask("nao-spark", "type2", 16, seed=3, stored=24)
     up = task.states["up"][:, 0]
     assert (np.sign(up) == np.where(task.episodes["motion"] == 0, -1.0, 1.0)).all()
-    assert (task.states["told"][:, KIND] == np.where(task.episodes["motion"] == 0, 1.0, -1.0)).all()
+    assert (task.states["task"][:, KIND] == np.where(task.episodes["motion"] == 0, 1.0, -1.0)).all()
 
 
 def test_a_kick_earns_by_the_way_of_the_ball_and_ends_by_itself() -> None:

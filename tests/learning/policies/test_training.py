@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +31,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nutmeg.base.arrays import Floats32
+    from nutmeg.learning.policies.walk_task import WalkName
 
 MISSING_WARP = importlib.util.find_spec("mujoco_warp") is None
+ONE_BODY = Variation(bodies=1)
 SMALL = TrainSettings(kind="type0", worlds=8, seed=3, ppo=PpoSettings(hidden=(16,), cycles=4, epochs=1, batches=1))
 
 
@@ -82,6 +88,8 @@ def test_a_world_that_breaks_down_begins_anew_and_leaves_the_others_alone() -> N
         task.advance(still)
     assert broken.ended.tolist() == [False, True, False]
     assert broken.reward[1] == -1.0
+    with pytest.warns(RuntimeWarning, match="1 worlds broke down and began anew"):
+        broken.measures()
     broken.begin_over()
     assert np.isfinite(broken.worlds.qpos).all()
     for task in (whole, broken):
@@ -92,23 +100,60 @@ def test_a_world_that_breaks_down_begins_anew_and_leaves_the_others_alone() -> N
 
 @pytest.mark.skipif(MISSING_WARP, reason="mujoco_warp is not installed (pip install 'nutmeg-sim[gpu]')")
 @pytest.mark.slow
-@pytest.mark.parametrize(("robot", "actuation"), [("t1", "ideal"), ("nao-v6", "servo")])
+@pytest.mark.parametrize(("robot", "actuation"), [("t1", "ideal"), ("nao-v6", "servo"), ("nao-spark", "ideal")])
 def test_robots_on_a_device_see_and_earn_what_those_on_the_processor_do(robot: str, actuation: str) -> None:
     learning = WalkLearning(variation=Variation(bodies=2))
     scene = walk_scene(robot, "", actuation, native=True)
     here, there = (WalkTask(scene, 4, seed=2, learning=learning, device=d) for d in ("cpu", "warp-cpu"))
-    rng = np.random.default_rng(0)
+    rng, off = np.random.default_rng(0), []
     for cycle in range(12):
         if cycle == 6:
-            here.begin(np.array([1]))
-            there.begin(np.array([1]))
+            for task in (here, there):
+                task.begin(np.array([1]))
+        # Each cycle begins with the same state: where a foot touches a step sooner, motions soon differ by more.
+        for ours, theirs in zip(here._walkers, there._walkers, strict=True):
+            theirs[...] = ours
         actions = 0.3 * rng.standard_normal((4, here.actions)).astype(np.float32)
         for task in (here, there):
             task.advance(actions)
-    np.testing.assert_allclose(there.observation, here.observation, atol=0.02)
-    np.testing.assert_allclose(there.truth, here.truth, atol=0.02)
-    np.testing.assert_allclose(there.reward, here.reward, atol=1e-3)
+        off.append([np.abs(a - b).max() for a, b in ((there.observation, here.observation), (there.truth, here.truth))])
+        np.testing.assert_allclose(there.reward, here.reward, atol=1e-3)
+    assert np.quantile(off, 0.8) < 5e-3, "rounding to 32 bit, by stiff drives"
+    assert np.max(off) < 0.1, "speeds of a joint in a cycle in which a foot touches a step sooner here than there"
     assert there.measures() == pytest.approx(here.measures(), abs=0.02)
+
+
+def test_a_network_that_learned_on_mujocos_contacts_goes_on_on_the_leagues_engine() -> None:
+    native, league = (
+        WalkTask(walk_scene("nao-spark", "type0", native=n), 4, seed=2, learning=WalkLearning(variation=ONE_BODY))
+        for n in (True, False)
+    )
+    assert np.array_equal(native.observation, league.observation)
+    for _ in range(5):
+        for task in (native, league):
+            task.advance(np.zeros((4, task.actions), np.float32))
+    np.testing.assert_allclose(native.observation, league.observation, atol=0.3)  # gyros differ while soles settle
+    angles = slice(0, native.actions)
+    np.testing.assert_allclose(native.observation[:, angles], league.observation[:, angles], atol=0.01)
+    # What was learned on one goes on on the other, with the share of the velocities that it had come to.
+    kept: list[dict[str, Any]] = []
+    Training(SMALL).run(1, checkpoint=kept.append)
+    run = Training(dataclasses.replace(SMALL, task="run", level=0.8))
+    run.load(kept[0], go_on=False)
+    assert np.array_equal(run.learner.save()["policy"], kept[0]["policy"])
+    assert run.iterations == 0
+    with pytest.raises(UsageError, match="is one of the walk of nao-spark; this training is of the run"):
+        run.load(kept[0])
+
+
+@pytest.mark.parametrize("task", ["run", "turn"])
+def test_a_run_is_asked_to_go_ahead_and_a_turn_to_turn(task: WalkName) -> None:
+    robots = WalkTask(walk_scene("nao-spark", "type0"), 200, seed=2, learning=WalkLearning(task=task))
+    ahead, aside, turn = robots.episodes["command"].T
+    straight = (ahead > 0) & (aside == 0) & (turn == 0)
+    spot = (ahead == 0) & (aside == 0) & (turn != 0)
+    assert straight.mean() > 0.5 if task == "run" else spot.mean() > 0.5
+    assert (ahead == 0).sum() > 10, "some stand"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
@@ -147,6 +192,22 @@ def test_a_training_that_was_killed_ends_with_the_same_numbers() -> None:
     again.run(BLOCK + 2)
     assert np.array_equal(again.network().layers, whole.network().layers)
     assert np.array_equal(again.network().mean, whole.network().mean)
+
+
+@pytest.mark.slow
+def test_a_program_that_is_killed_in_the_middle_of_training_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+    options = ["train", "--worlds", "2", "--threads", "1", "--hidden", "8", "--no-video"]
+    options += ["--iterations", str(2 * BLOCK)]
+    command = [sys.executable, "-m", "nutmeg", *options, "-o", str(tmp_path / "killed")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        while not (tmp_path / "killed" / "progress-000025.jsonl").exists():
+            assert program.poll() is None, "it has not ended by itself"
+            time.sleep(0.01)
+        program.kill()
+    assert main([*options, "-o", str(tmp_path / "killed")]) == 0
+    assert main([*options, "-o", str(tmp_path / "whole")]) == 0
+    killed, whole = (read_network(tmp_path / name / "weights.npz") for name in ("killed", "whole"))
+    assert np.array_equal(killed.layers, whole.layers)
 
 
 def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

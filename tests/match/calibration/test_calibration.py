@@ -30,7 +30,7 @@ from nutmeg.match.worlds.behavioural.state import KickKind, Legs, Posture
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 from nutmeg.motion.walk.files import read_walk
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 
 FIELD = "sim3d-12x8"
 KNOWN = {
@@ -270,7 +270,7 @@ def test_nothing_to_calibrate_from_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least one recording"):
         calibrate([], base=load_behaviour("nao"))
     channel = Channel(name="nao.angle", labels=("a",), unit="rad")
-    with RecordingWriter.create(tmp_path / "walk.nutmeg", [channel], kind="walk", seed=0) as writer:
+    with RecordingWriter.create(tmp_path / "walk.nutmeg", Manifest(kind="walk", seed=0, channels=(channel,))) as writer:
         writer.append(0.0, np.zeros(1))
     with pytest.raises(UsageError, match="one of a match"):
         calibrate([tmp_path / "walk.nutmeg"], base=load_behaviour("nao"))

@@ -90,7 +90,7 @@ class Toy:
                 velocity=sign * self.ball_velocity,
                 spread=0.02,
                 seen_ago=0.0,
-                told_ago=0.0,
+                heard_ago=0.0,
             ),
             mates=own,
             opponents=theirs,

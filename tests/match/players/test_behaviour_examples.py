@@ -45,7 +45,7 @@ def lost(driver: GameLoop) -> list[str]:
 
 
 def test_the_gallery_is_complete() -> None:
-    assert NAMES == ["chaser", "fusion", "learning", "passing", "planning", "vision"]
+    assert NAMES == ["chaser", "compiled_chaser", "fusion", "learning", "passing", "planning", "vision"]
     readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert all(f"`{name}.py`" in readme for name in NAMES)
 

@@ -185,6 +185,34 @@ def test_a_t1_walks_to_the_ball_by_the_walk_that_comes_with_nutmeg_and_pushes_it
         assert belief["upright"]
         assert belief["x"] > -0.5
         assert belief["ball_x"] > 0.3
+        assert abs(belief["ball_y"]) < 0.4 * belief["ball_x"]  # pushed by a foot, it goes about straight
+
+
+@pytest.mark.parametrize(("robot", "foot"), [("t1", 1.0), ("t1", -1.0), ("k1", 1.0)])
+def test_a_robot_lines_up_with_a_ball_before_the_goal_shoots_and_stays_up(robot: str, foot: float) -> None:
+    setup = walking_setup(BoosterSetup(robot=robot, players=1, strategy="booster-kicks"))
+    player = BoosterPlayer("reds", 1, setup)
+    with MjGame(load_rules("ssim26"), seed=3, seats={robot: 1}) as game:
+        loop = GameLoop(game, {("reds", 1): player})
+        for _ in range(5):
+            loop.cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        game.place_player(slot_of(Side.LEFT, 1), (20.0, 0.0, 0.69 if robot == "t1" else 0.56), 0.0)
+        game.world.place_ball((21.0, 0.2 * foot))
+        kicked, began = False, 0.0
+        for _ in range(300):
+            loop.cycle()
+            if player.kicking and not kicked:
+                kicked, began = True, float(player.belief.ball_x)
+            assert player.belief.upright
+        assert kicked
+        assert player.belief.ball_x > began + 4.0
+
+
+@pytest.mark.parametrize(("strategy", "kicks"), [("booster", False), ("booster-kicks", True)])
+def test_players_kick_by_a_strategy_that_kicks_and_walk_through_the_ball_by_another(strategy: str, kicks: bool) -> None:
+    player = BoosterPlayer("reds", 1, walking_setup(BoosterSetup(strategy=strategy)))
+    assert bool(player.tactician.records.grounds["body"]["can_kick"][0]) == kicks
 
 
 @pytest.mark.parametrize("robot", ["t1", "k1"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.match.players.belief import NEVER, BallBelief, Belief, Others, Pose
+from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.players.decide import MAX_LOG_ENTRIES, Memory, Mind, Seen, View, abilities_of, own_name
 from nutmeg.match.players.request import Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.rules.book import load_rules
@@ -25,8 +25,8 @@ RULES = load_rules("sim3d")
 
 
 def belief() -> Belief:
-    others = Others(places=np.full((11, 2), np.nan), ages=np.full(11, NEVER), fallen=np.zeros(11, bool))
-    ball = BallBelief(place=np.zeros(2), height=0.03, velocity=np.zeros(2), spread=0.1, seen_ago=0.0, told_ago=NEVER)
+    others = Others(places=np.full((11, 2), np.nan), ages=np.full(11, np.inf), fallen=np.zeros(11, bool))
+    ball = BallBelief(place=np.zeros(2), height=0.03, velocity=np.zeros(2), spread=0.1, seen_ago=0.0, heard_ago=np.inf)
     me = Pose(x=-1.0, y=0.0, heading=0.0, spread=0.1, heading_spread=0.1)
     return Belief(time=0.0, me=me, ball=ball, mates=others, opponents=others, upright=True)
 
@@ -49,7 +49,7 @@ def view(cycle: int = 0) -> View:
 
 
 def mind(decide: Decide, longest: float = 0.2) -> Mind:
-    return Mind(decide, team="reds", number=3, players=4, rules=RULES, body=BODY, longest=longest)
+    return Mind(decide, Memory(team="reds", number=3, players=4, rules=RULES, body=BODY), longest=longest)
 
 
 def test_a_decide_is_told_a_view_and_keeps_its_memory() -> None:

@@ -268,6 +268,8 @@ def test_who_is_put_on_its_feet_while_it_gets_up_stands() -> None:
     one.run(0.5, Dive(side="left"))
     while one.limbs.doing != "get up":
         one.run(0.02, Stand())
+    one.run(0.8, Stand())  # with its legs drawn up; on legs that the dive has stretched anybody falls
+    assert one.limbs.doing == "get up"
     one.game.place_player(one.slot, (0.0, 0.0, 0.4), 0.0)
     one.limbs.put_up()
     falls = one.limbs.falls

@@ -42,7 +42,7 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
         ("role", "Did you mean 'roles'"),
         (f"{file}:Other", "no function 'Other'. It has: decide"),
         (f"{file}:decid", "Did you mean 'decide'"),
-        (f"{empty}:decide", r"It has no function at all; write `def decide\(percept, memory\):`"),
+        (f"{empty}:decide", r"It has no function; write `def decide\(percept, memory\):`"),
         (f"{tmp_path}/none.py:decide", "no such file"),
         ("nowhere.at_all:decide", "cannot be imported"),
         (f"{file}:", "needed is file.py:decide"),

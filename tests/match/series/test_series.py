@@ -149,7 +149,7 @@ def test_players_of_a_users_own_play_and_a_changed_one_is_another(tmp_path: Path
         ("none.py:Chaser", "there is no such file"),
         ("nutmeg.nowhere:Chaser", "cannot be imported"),
         ("nutmeg.match.loop:Chaser", "has no class 'Chaser'"),
-        ("nutmeg.base.errors:Chaser", "no class with `act` at all; write `class Chaser:`"),
+        ("nutmeg.base.errors:Chaser", "no class with `act`; write `class Chaser:`"),
     ],
 )
 def test_players_that_are_not_there_are_told(name: str, said: str) -> None:

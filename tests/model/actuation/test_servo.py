@@ -312,3 +312,33 @@ def test_links_of_a_model_file_cannot_bend(tmp_path: Path) -> None:
 def test_a_robot_without_a_file_says_that_it_has_none() -> None:
     with pytest.raises(ModelError, match=r"no actuation\.toml"):
         placed("servo", robot="ant")
+
+
+def test_firmware_that_controls_the_current_is_limited_by_back_emf_but_not_braked() -> None:
+    torques = {}
+    for controls in (False, True):
+        servo = Servo(**{**SERVO, "p": 1.0, "current_control": controls})
+        model, data = wheel(servo)
+        torques[controls] = []
+        for speed, command in ((0.25 * NO_LOAD, 0.5), (0.5 * NO_LOAD, 50.0)):
+            data.qvel[0], data.ctrl[0] = speed, command
+            mujoco.mj_forward(model, data)
+            torques[controls].append(float(data.actuator_force[0]))
+    gain = STALL / VOLTAGE
+    braking = 0.25 * STALL
+    assert torques[False][0] == pytest.approx(0.5 * gain - braking, rel=1e-3)
+    assert torques[True][0] == pytest.approx(0.5 * gain, rel=1e-3)
+    assert torques[False][1] == pytest.approx(torques[True][1], rel=1e-3)  # both at the limit of the voltage
+    assert torques[True][1] == pytest.approx(0.5 * STALL, rel=1e-3)
+
+
+@pytest.mark.parametrize("robot", ["t1", "k1"])
+def test_t1_and_k1_stand_on_the_motors_that_are_published(robot: str) -> None:
+    placement = Placement(robot=robot, name="robot", actuation="servo")
+    scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,)))
+    data = mujoco.MjData(scene.model)
+    data.qpos[:], data.ctrl[:] = scene.start, scene.commands
+    mujoco.mj_step(scene.model, data, round(3.0 / scene.model.opt.timestep))
+    torso = data.body("robot/torso")
+    assert torso.xpos[2] == pytest.approx(scene.start[2], abs=0.04)
+    assert torso.xmat[8] > 0.98

@@ -80,3 +80,12 @@ def test_a_trial_of_back_to_reality_is_played_and_its_angles_are_logged(
     seen = np.array([line.split(",") for line in lines], float)
     assert np.abs(seen[4:, 1] - commands[:-4, 0]).max() < 0.12, "the head follows within a tenth of a second"
     assert seen[-1, 2] == pytest.approx(0.2, abs=0.05)
+
+
+def test_who_stiffens_one_joint_leaves_the_others_as_stiff_as_they_were(serving: Serving) -> None:
+    with serving() as served, LolaClient.connect(served.path()) as client:
+        assert not client.sense().stiffness.any(), "nobody has set it"
+        client.send()
+        for _ in client.cycles(100):
+            client.move({"HeadPitch": 0.2}, stiffness=1.0)
+        assert served.host.robots["nao-1"].pose[2] > 0.28, "it stands"

@@ -36,7 +36,7 @@ def twin() -> Twin:
 
 @pytest.fixture(scope="module")
 def kick(twin: Twin) -> Trial:
-    controllers = make_controllers(ControllerSettings(kind="keyframes", gait="kick", seconds=2.4), twin)
+    controllers = make_controllers(ControllerSettings(kind="keyframes", gait="kick", seconds=1.9), twin)
     return controllers.trials(controllers.space.start[None], ["kick"])[0]
 
 

@@ -20,7 +20,7 @@ from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.realities import Observed, Reality, RealitySettings
 from nutmeg.reality.realities.hidden import HiddenSimulation
 from nutmeg.reality.twin import Searched, Trial
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
 
 Small = Callable[..., BtrSettings]
@@ -251,7 +251,9 @@ def test_where_reality_is_recordings_the_simulation_learns_from_those_alone(smal
         series = observed.behaviour.series
         assert series is not None
         files[trial.name] = tmp_path / f"{trial.name}.nutmeg"
-        with RecordingWriter.create(files[trial.name], channels, kind="log", seed=0) as writer:
+        with RecordingWriter.create(
+            files[trial.name], Manifest(kind="log", seed=0, channels=tuple(channels))
+        ) as writer:
             writer.append_many(0.02 * np.arange(len(trial)), np.concatenate([trial.commands, series], axis=1))
     settings = small_btr(
         reality=RealitySettings(kind="recorded", recordings=files), transfer=TransferSettings(trials=2, exploring=1)

@@ -109,9 +109,9 @@ def test_a_kick_is_searched_by_the_angles_and_times_of_its_frames(spark: Twin, t
         kind="keyframes", gait="kick", search=("frame3.seconds", "frame3.ll*"), ranges={"frame3.llj3": (0.5, 1.5)}
     )
     kicks = make_controllers(settings, spark)
-    assert kicks.space.names == ("frame3.seconds", *(f"frame3.llj{i}" for i in (2, 6, 3, 4, 5)))
+    assert kicks.space.names == ("frame3.seconds", *(f"frame3.llj{i}" for i in range(1, 7)))
     assert kicks.space.dimensions["frame3.llj3"].range == "0.5..1.5 rad"
-    slower = kicks.space.start * np.array([1.5, 1, 1, 1, 1, 1])
+    slower = kicks.space.start * np.array([1.5, 1, 1, 1, 1, 1, 1])
     fast, slow = kicks.commands(np.stack([kicks.space.start, slower]))
     assert np.abs(fast).max() <= np.radians(351.8) + 1e-3, "no faster than the drives"
     hip = spark.table.motors.index("llj3")

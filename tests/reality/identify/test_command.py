@@ -78,11 +78,58 @@ def test_a_check_names_joints_that_never_move_and_angles_that_look_like_degrees(
     config: Path, bench: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = np.arange(60) * 0.01
-    for angles, said in ((np.full(60, 0.3), "never moves, though its command changes by 0.17 rad"),
-                         (np.degrees(np.sin(9 * times)), "if these are degrees")):  # fmt: skip
+    for angles, said in ((np.full(60, 0.3), "never moves, though its command changes, in slow.csv (by 0.17 rad)"),
+                         (np.degrees(np.sin(9 * times)), "If these are degrees")):  # fmt: skip
         bench.log(Path("slow.csv"), times, np.cos(times), angles, np.ones(60, bool))
         (problem,) = identify(capsys, config, "--check", "--train", "slow.csv")["problems"]
         assert said in problem
+
+
+def test_times_that_are_no_seconds_are_refused_before_they_are_simulated(
+    config: Path, bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = np.arange(60) * 0.01
+    for factor, said in ((1e3, "milliseconds, write `scale = 0.001`"), (1e9, "nanoseconds, write `scale = 1e-09`")):
+        bench.log(Path("slow.csv"), factor * times, np.cos(times), np.sin(times), np.ones(60, bool))
+        assert main(["identify", str(config), "--check", "--train", "slow.csv"]) == 1
+        assert said in " ".join(capsys.readouterr().err.split())
+
+
+SWINGING_ARM = """
+[robot]
+robot = "arm.urdf"
+[recordings]
+train = ["swing.csv"]
+[commands]
+"arm.goal" = "*"
+[compare]
+"arm.angles" = "angles.*"
+[parameters.delay]
+low = 0.0
+high = 0.1
+sets = ["delay"]
+"""
+
+
+def test_a_base_that_moves_only_in_simulation_and_an_estimate_at_its_bound_are_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arm = Path(__file__).parents[3] / "examples" / "arm" / "arm.urdf"
+    Path("arm.urdf").write_text(arm.read_text(encoding="utf-8"), encoding="utf-8")
+    times = np.arange(100) * 0.02
+    rows = [f"{t:.2f},{1.5 * np.sin(4 * t):.5f},{1.5 * np.sin(4 * (t - 0.2)):.5f}" for t in times]
+    Path("swing.csv").write_text("\n".join(["time,arm.goal.shoulder,arm.angles.shoulder", *rows]), encoding="utf-8")
+    Path("free.toml").write_text(SWINGING_ARM, encoding="utf-8")
+    Path("held.toml").write_text(SWINGING_ARM.replace('.urdf"', '.urdf"\nheld = true'), encoding="utf-8")
+    checked = identify(capsys, "free.toml", "--check")
+    (problem,) = checked["problems"]
+    assert "The base of the robot is free: in the simulation of swing.csv it moves" in problem
+    assert checked["recordings"][0]["position_is_goal"] > 10.0
+    assert identify(capsys, "held.toml", "--check")["problems"] == []
+    identify(capsys, "held.toml", "--evaluations", 12, "--output", "late")
+    problems = json.loads(Path("late/results.json").read_text(encoding="utf-8"))["problems"]
+    assert any("1 estimate is at the end of its range: delay." in one for one in problems)
 
 
 def test_recordings_without_values_and_ranges_that_contradict_themselves_are_refused(

@@ -165,7 +165,10 @@ def test_angles_in_degrees_are_suspected(bench: Any, settings: IdentifySettings,
     bench.log(tmp_path / "slow.csv", times, np.cos(times), np.degrees(np.sin(9 * times)), np.ones(60, bool))
     train = found_files(["slow.csv"], tmp_path, "train")
     found = Identification(short(settings, 12), train=train, held_out={}, seed=0).run(InThisThread())
-    assert any("slow.csv: angles.pendulum reaches 57.3 rad; if these are degrees" in p for p in found.problems)
+    assert any(
+        "slow.csv: angles.pendulum reaches 57.3 rad, beyond its limits or two turns. If these are degrees" in p
+        for p in found.problems
+    )
 
 
 def test_an_error_that_is_far_larger_on_held_out_recordings_is_warned_of(

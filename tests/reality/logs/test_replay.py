@@ -107,6 +107,23 @@ def test_windows_start_in_the_recorded_state(bench: Any, config: IdentifySetting
     assert np.asarray(whole.trial.start.rates)[0] == pytest.approx(2.0)
 
 
+def test_windows_begin_in_the_next_measured_row_where_samples_are_missing(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    position = 2 * TIMES
+    position[1::3] = np.nan  # the second window would begin in row 10, which is missing
+    position[40:55] = np.nan  # no window begins in the gap, and none in row 56 beside it, whose speed is not known
+    bench.log(tmp_path / "a.csv", TIMES, np.sin(TIMES), position, np.ones(100, bool))
+    settings = dataclasses.replace(config, windows=WindowSettings(seconds=0.2, every=0.1))
+    pieces = read_log(tmp_path / "a.csv", settings, twin_of(config))
+    begins = [float(np.asarray(one.trial.start.angles)[0]) / 2 for one in pieces if one.trial.start]
+    np.testing.assert_allclose(begins, [0.0, 0.11, 0.2, 0.3, 0.57, 0.6, 0.71], atol=1e-6)
+    for one in pieces:
+        assert one.trial.start is not None
+        assert np.asarray(one.trial.start.rates)[0] == pytest.approx(2.0)
+        assert 0.12 <= one.times[-1] <= 0.2 + 1e-9
+
+
 def test_a_file_is_split_where_time_jumps(bench: Any, config: IdentifySettings, tmp_path: Path) -> None:
     times = np.concatenate([TIMES[:40], TIMES[:60] + 10])
     bench.log(tmp_path / "a.csv", times, np.sin(times), np.zeros(100), np.ones(100, bool))
@@ -205,6 +222,31 @@ def test_the_recorded_voltage_of_the_supply_goes_into_the_replay(
     assert angles["b"][-1] < 0.75 * angles["a"][-1]
     with pytest.raises(NutmegError, match=r"'servo.goal\S* is in 'rad'"):
         read_log(tmp_path / "a.csv", dataclasses.replace(config, supply="servo.goal"), twin)
+
+
+def test_the_recorded_temperature_of_the_motors_goes_into_the_replay(
+    bench: Any, config: IdentifySettings, tmp_path: Path
+) -> None:
+    """A hot servo holds a weight with a larger error than a cold one."""
+    channel = '[[channels]]\nname = "servo.temperature"\ncolumns = ["temperature"]\nunit = "°C"\n\n[events]'
+    columns = (config.recordings.columns or Path()).read_text().replace("[events]", channel)
+    (tmp_path / "columns.toml").write_text(columns)
+    bench.log(tmp_path / "a.csv", TIMES, np.full(100, 1.0), np.full(100, 1.0), np.ones(100, bool))
+    head, *rows = (tmp_path / "a.csv").read_text().splitlines()
+    recordings = dataclasses.replace(config.recordings, columns=tmp_path / "columns.toml")
+    fed = dataclasses.replace(config, recordings=recordings, temperature="servo.temperature")
+    twin, sag = twin_of(config), {}
+    for celsius in (25, 95, 300):
+        text = "\n".join([f"{head},temperature", *(f"{row},{celsius}" for row in rows)])
+        (tmp_path / "b.csv").write_text(text + "\n")
+        if celsius == 300:
+            with pytest.raises(RecordingError, match=r"goes from 300 to 300 °C; allowed is -40 to 200"):
+                read_log(tmp_path / "b.csv", fed, twin)
+            continue
+        (one,) = read_log(tmp_path / "b.csv", fed, twin)
+        assert one.trial.temperature is not None
+        sag[celsius] = 1.0 - twin.simulate(twin.space.start[None], [one.trial])[0].angles[0, -1, 0]
+    assert sag[95] > 1.1 * sag[25] > 0
 
 
 def test_the_base_of_a_robot_that_was_not_measured_stands_on_the_ground_as_its_imu_says(tmp_path: Path) -> None:

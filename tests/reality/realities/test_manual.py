@@ -17,7 +17,7 @@ from nutmeg.reality.observation import FitnessSettings, Watch
 from nutmeg.reality.realities import LoggedReality, ManualReality
 from nutmeg.reality.realities.manual import LogFormat
 from nutmeg.reality.twin import Trial
-from nutmeg.recording import Channel, CsvChannel, CsvMap, CsvTime, RecordingWriter
+from nutmeg.recording import Channel, CsvChannel, CsvMap, CsvTime, Manifest, RecordingWriter
 
 WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
 
@@ -174,7 +174,9 @@ def test_logs_may_be_compressed_parquet_or_recordings(trials: list[Trial], tmp_p
 
     def recording() -> None:
         channels = [Channel(name="angles", labels=("swing",), unit="rad")]
-        with RecordingWriter.create(results / "i00-00.nutmeg", channels, kind="log", seed=0) as writer:
+        with RecordingWriter.create(
+            results / "i00-00.nutmeg", Manifest(kind="log", seed=0, channels=tuple(channels))
+        ) as writer:
             writer.append_many(times, values[:, None])
 
     for act in (compressed, parquet, recording):

@@ -111,6 +111,20 @@ def test_a_class_of_the_users_is_a_reality(pendulum: Twin, trials: list[Trial], 
             list(reality(other, pendulum, tmp_path).try_out(trials))
 
 
+def test_a_class_that_fails_names_the_trial_and_the_line(pendulum: Twin, trials: list[Trial], tmp_path: Path) -> None:
+    (tmp_path / "dies.py").write_text(
+        "class Unmade:\n    pass\n\n"
+        "class Dies:\n    def __init__(self, table):\n        pass\n"
+        "    def try_out(self, trial):\n        raise RuntimeError('the battery is empty')\n",
+        encoding="utf-8",
+    )
+    unmade, dies = (RealitySettings(kind="python", function=f"{tmp_path / 'dies.py'}:{n}") for n in ("Unmade", "Dies"))
+    with pytest.raises(EnvironmentProblem, match=r"Unmade failed when it was made with the robot's table: TypeError"):
+        reality(unmade, pendulum, tmp_path)
+    with pytest.raises(EnvironmentProblem, match=rf"in trial '{trials[0].name}': RuntimeError: the battery .*line 8"):
+        list(reality(dies, pendulum, tmp_path).try_out(trials))
+
+
 def test_settings_that_do_not_go_together_are_refused(pendulum: Twin, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="needs `program`"):
         RealitySettings(kind="command")

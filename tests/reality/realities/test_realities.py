@@ -24,7 +24,7 @@ from nutmeg.reality.realities import (
     recorded_trials,
 )
 from nutmeg.reality.twin import Trial, Twin
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 
 WATCH = Watch(fitness=FitnessSettings(kind="swing"), series=("angles.*",))
 
@@ -226,7 +226,9 @@ def test_recordings_are_a_reality_of_what_was_recorded(pendulum: Twin, trials: l
         files[trial.name] = tmp_path / f"{trial.name}.nutmeg"
         series = real[trial.name].behaviour.series
         assert series is not None
-        with RecordingWriter.create(files[trial.name], channels, kind="log", seed=0) as writer:
+        with RecordingWriter.create(
+            files[trial.name], Manifest(kind="log", seed=0, channels=tuple(channels))
+        ) as writer:
             times = 5.0 + trial.period * np.arange(len(trial))  # a clock of its own
             writer.append_many(times, np.concatenate([trial.commands, series], axis=1))
     found = recorded_trials(files, ("swing",))

@@ -15,7 +15,7 @@ import pytest
 from nutmeg.base.errors import MissingExtraError
 from nutmeg.cli import main
 from nutmeg.model import Placement, SceneSettings, assemble
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 from nutmeg.sim.trace import TraceWriter
 from nutmeg.sim.worlds import Worlds
 from nutmeg.view.files.logs import write_mcap, write_rrd
@@ -103,7 +103,7 @@ def composed(steps: list[Any]) -> np.ndarray:
 @needs_mcap
 def test_missing_numbers_are_null_and_a_log_without_a_scene_is_written_too(tmp_path: Path) -> None:
     channel = Channel(name="arm.torque", labels=("elbow",), unit="N m")
-    with RecordingWriter.create(tmp_path / "a.nutmeg", [channel], kind="log", seed=0) as writer:
+    with RecordingWriter.create(tmp_path / "a.nutmeg", Manifest(kind="log", seed=0, channels=(channel,))) as writer:
         writer.append_many([0.0, 0.1], [[1.5], [np.nan]])
     assert write_mcap(tmp_path / "a.nutmeg", tmp_path / "a.mcap", fps=10.0) == 2
     found = messages(tmp_path / "a.mcap")

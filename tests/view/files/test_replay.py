@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from nutmeg.base.errors import FileError, UsageError
-from nutmeg.recording import Recording, RecordingWriter
+from nutmeg.recording import Manifest, Recording, RecordingWriter
 from nutmeg.view.files import replay
 from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.process import MatchPagesProcess
@@ -79,7 +79,9 @@ def test_a_replay_written_while_the_recording_grows_is_that_of_the_whole_recordi
     whole = toy.record(tmp_path / "whole.nutmeg", seconds=3.0)
     old = Recording.open(whole)
     growing = RecordingWriter.create(
-        tmp_path / "growing.nutmeg", list(old.channels.values()), kind="scene", seed=1, scene_xml=old.scene_xml
+        tmp_path / "growing.nutmeg",
+        Manifest(kind="scene", seed=1, channels=tuple(old.channels.values())),
+        scene_xml=old.scene_xml,
     )
     out = tmp_path / "growing.html"
     growing.append_many(old.times[:40], old.rows()[:40])

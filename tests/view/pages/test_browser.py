@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.overlay import seconds_of
 from nutmeg.view.pages.process import start_viewer_process
@@ -172,7 +172,7 @@ def test_plots_follow_the_moment_and_a_click_into_one_goes_there(browser_page: A
 def test_the_log_of_a_real_robot_shows_its_plots_without_any_scene(browser_page: Any, tmp_path: Path) -> None:
     page, path = browser_page, tmp_path / "log.nutmeg"
     channels = [Channel(name=f"servo.{kind}", labels=("pendulum",), unit="rad") for kind in ("goal", "position")]
-    with RecordingWriter.create(path, channels, kind="log", seed=0) as writer:
+    with RecordingWriter.create(path, Manifest(kind="log", seed=0, channels=tuple(channels))) as writer:
         for row in range(300):
             writer.append(0.02 * row + (5.0 if row > 200 else 0.0), np.sin([0.1 * row, 0.1 * row - 0.3]))  # with a gap
     page.set_viewport_size({"width": 900, "height": 500})
@@ -256,7 +256,7 @@ def test_a_recording_that_ends_while_it_is_watched_live_stays_on_the_page(
     values = toy.values(times)
     rows = np.concatenate([values[n] for n in labels], axis=1)
     path = tmp_path / "live.nutmeg"
-    writer = RecordingWriter.create(path, channels, kind="scene", seed=0, scene_xml=toy.xml())
+    writer = RecordingWriter.create(path, Manifest(kind="scene", seed=0, channels=tuple(channels)), scene_xml=toy.xml())
     writer.append_many(times[:50], rows[:50])
     with start_viewer_process(path, port=0, live=True) as viewer:
         browser_page.goto(viewer.url)

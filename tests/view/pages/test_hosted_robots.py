@@ -12,7 +12,7 @@ from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.net.host.robot_host import SCHEDULE_LABELS
 from nutmeg.net.lola.packets import LIGHTS
 from nutmeg.net.lola.port import LIGHT_LABELS
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.sim.trace import TraceWriter
 from nutmeg.sim.worlds import Worlds
 from nutmeg.view.pages.hosted_robots import (
@@ -61,7 +61,7 @@ def test_lamps_follow_the_recording_and_robots_without_lights_have_none(tmp_path
     worlds = Worlds(assemble(SceneSettings(field="none", ball="none", robots=robots)))
     brightness = np.zeros(len(LIGHT_LABELS))
     channel = Channel(name="nao.lights", labels=LIGHT_LABELS, resolution=0.01)
-    with TraceWriter(tmp_path / "a.nutmeg", worlds, more=[(channel, lambda: brightness)]) as trace:
+    with TraceWriter(tmp_path / "a.nutmeg", worlds, senses=[(channel, lambda: brightness)]) as trace:
         trace.sample(0.0)
         brightness[LIGHT_LABELS.index("Chest2")] = 1.0
         trace.sample(1.0)
@@ -82,7 +82,9 @@ EMPTY = "<mujoco><worldbody/></mujoco>"
 
 def test_the_table_shows_the_numbers_of_the_moment(tmp_path: Path) -> None:
     channel = Channel(name="schedule.lola", labels=SCHEDULE_LABELS)
-    with RecordingWriter.create(tmp_path / "a.nutmeg", [channel], kind="scene", seed=0, scene_xml=EMPTY) as writer:
+    with RecordingWriter.create(
+        tmp_path / "a.nutmeg", Manifest(kind="scene", seed=0, channels=(channel,)), scene_xml=EMPTY
+    ) as writer:
         writer.append(0.0, np.zeros(len(SCHEDULE_LABELS)))
         writer.append(1.0, np.arange(1.0, len(SCHEDULE_LABELS) + 1))
     film = Film.open(tmp_path / "a.nutmeg")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 from nutmeg.view.pages import plots
 from nutmeg.view.pages.plots import ALL_LABELS, Signals, SignalTable, bridged, packed_series, thinned
 
@@ -39,7 +39,7 @@ def test_speeds_are_those_of_the_recorded_places(recorded: Path) -> None:
 
 def test_a_ball_that_is_put_somewhere_else_has_no_speed_then(tmp_path: Path) -> None:
     channel = Channel(name="ball.pose", labels=("x", "y", "z", "qw", "qx", "qy", "qz"), unit="m")
-    with RecordingWriter.create(tmp_path / "put.nutmeg", [channel], kind="log", seed=0) as writer:
+    with RecordingWriter.create(tmp_path / "put.nutmeg", Manifest(kind="log", seed=0, channels=(channel,))) as writer:
         for row in range(50):
             writer.append(0.02 * row, np.array([0.01 * row + (9.0 if row >= 20 else 0.0), 0, 0, 1, 0, 0, 0]))
     speeds = Signals(Recording.open(tmp_path / "put.nutmeg")).read("ball.speed", 0, 50)[:, 0]
@@ -139,7 +139,9 @@ def test_of_a_long_recording_every_so_many_rows_are_kept_however_it_was_read(
 def test_ten_hours_of_recording_are_thinned_to_what_a_page_can_draw(tmp_path: Path) -> None:
     channel = Channel(name="servo.position", labels=("knee",), unit="rad", resolution=1e-4)
     times = np.arange(0.0, 36_000.0, 0.04)  # 900,000 rows
-    with RecordingWriter.create(tmp_path / "long.nutmeg", [channel], kind="log", seed=0, rows_per_chunk=50_000) as log:
+    with RecordingWriter.create(
+        tmp_path / "long.nutmeg", Manifest(kind="log", seed=0, channels=(channel,)), rows_per_chunk=50_000
+    ) as log:
         log.append_many(times, np.sin(times[:, None]))
     recording = Recording.open(tmp_path / "long.nutmeg")
     values = Signals(recording).read("servo.position", 0, len(recording))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import RecordingError
-from nutmeg.recording import Channel, RecordingWriter
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.view.stage.film import WINDOW_ROWS, Film, Posture
 
 
@@ -39,7 +39,9 @@ def test_a_growing_recording_gets_longer_after_a_refresh(tmp_path: Path, toy: An
     values = toy.values(np.array([0.0, 0.1]))
     rows = np.concatenate([values[n] for n in labels], axis=1)
     path = tmp_path / "live.nutmeg"
-    with RecordingWriter.create(path, channels, kind="scene", seed=0, scene_xml=toy.xml()) as writer:
+    with RecordingWriter.create(
+        path, Manifest(kind="scene", seed=0, channels=tuple(channels)), scene_xml=toy.xml()
+    ) as writer:
         film = Film.open(path)
         assert film.frame_count(25) == 0
         assert np.array_equal(film.qpos_at(0.0), film.posture.rest)
@@ -57,7 +59,9 @@ def test_a_film_that_grows_row_by_row_shows_what_one_opened_later_shows(tmp_path
     rows = np.concatenate([toy.values(times)[n] for n in labels], axis=1)
     rows[60::7, 3:9] = np.nan  # measured less often
     path = tmp_path / "live.nutmeg"
-    with RecordingWriter.create(path, channels, kind="scene", seed=0, scene_xml=toy.xml()) as writer:
+    with RecordingWriter.create(
+        path, Manifest(kind="scene", seed=0, channels=tuple(channels)), scene_xml=toy.xml()
+    ) as writer:
         film = Film.open(path)
         shown = []
         for time, row in zip(times.tolist(), rows, strict=True):
@@ -133,7 +137,7 @@ def test_half_way_between_two_turns_is_half_the_turn_even_if_a_quaternion_change
 def log(path: Path, labels: tuple[str, ...]) -> Path:
     """The log of a real robot: channels, and no scene."""
     channels = [Channel(name=f"servo.{kind}", labels=labels, unit="rad") for kind in ("goal", "position")]
-    with RecordingWriter.create(path, channels, kind="log", seed=0) as writer:
+    with RecordingWriter.create(path, Manifest(kind="log", seed=0, channels=tuple(channels))) as writer:
         for row in range(5):
             writer.append(0.1 * row, np.full(2 * len(labels), 0.1 * row) + np.repeat([0.0, 0.05], len(labels)))
     return path

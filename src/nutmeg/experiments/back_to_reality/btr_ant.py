@@ -1,6 +1,6 @@
 """Back-to-Reality on the ant (seed 000, section 4.1): the paper's step 2, ours beside it, and controls.
 
-Each hidden reality is met in several ways (`WAYS`), all with 13 iterations of 11 generations of 20 controllers and of
+Each hidden reality is tried in several ways (`WAYS`), all with 13 iterations of 11 generations of 20 controllers and of
 15 simulations, and at most 180 trials in reality:
 
 - `paper`: step 2 to the letter. The fittest 60 % of the population are tried, a simulation must explain the trials of
@@ -87,7 +87,7 @@ EXCITATION = ExcitationSettings(
 EXCITATION_SEEDS = (6, 4)
 """Seeds of the two trials: the most informative of six that were tried on two bodies."""
 COLUMN_SCALES = {"pose.x": 0.05, "pose.y": 0.05, "pose.z": 0.01, "pose.q*": 0.05}
-"""What differences count alike [m, and parts of a quaternion]; feet slip, so places tell less than heights."""
+"""Differences with equal weight [m, and parts of a quaternion]; feet slip, so heights are more informative."""
 POSE_NOISE = Noise(place=5e-4)
 """Noise of the measured pose: 0.5 mm, and 1 mrad in its quaternion."""
 FIT_SETTINGS = ResponseFitSettings(samples=1200)
@@ -98,7 +98,7 @@ class IdentifiedBody:
     """One body identified."""
 
     reality: Literal["same", "other"]
-    """Whether reality differs in the lengths alone."""
+    """Whether reality has the same physics except for the lengths, or another one."""
     hidden: Mapping[str, float]
     estimate: Mapping[str, float]
     differs: Mapping[str, float]
@@ -112,7 +112,7 @@ class IdentifiedBody:
         return [abs(self.estimate[name] / value - 1) for name, value in self.hidden.items()]
 
     def as_json(self) -> dict[str, Any]:
-        """For results.json."""
+        """The row as values for results.json."""
         return {**vars(self), "errors": self.errors}
 
 
@@ -202,7 +202,7 @@ def length_summary(found: Sequence[IdentifiedBody], reality: str) -> dict[str, f
 
 
 GENTLE_CONTROLLERS = 12
-"""How many of an iteration's controllers are gentle random ones."""
+"""Number of gentle random controllers in an iteration."""
 IDENTIFYING_WAYS = ("paper", "improved", "exploring")
 """Ways that estimate the body."""
 WAYS = (*IDENTIFYING_WAYS, "discrepancy", "true body", "no identification", "reality alone")
@@ -217,11 +217,11 @@ class Family:
 
     name: str
     searched: Mapping[str, Searched]
-    """S."""
+    """S: the searched numbers of the simulation."""
     hidden: Mapping[str, tuple[float, float]]
-    """Where hidden numbers are drawn from, each along its scale."""
+    """Ranges of the hidden numbers, which are drawn evenly along their scales."""
     compared: int = 24
-    """In how many of the stored trials, the newest, simulations are compared."""
+    """Number of stored trials, the newest ones, in which simulations are compared."""
     step: float = 0.12
     """First step of the simulation search, as a part of each range."""
 
@@ -251,7 +251,7 @@ FAMILIES = (LENGTHS_FAMILY, LAME_FAMILY)
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is searched; by default as much as in seed 000, section 4.1."""
+    """Size of the search; by default that of seed 000, section 4.1."""
 
     iterations: int = 13
     controllers: int = 11
@@ -270,7 +270,7 @@ EFFORTS = {
     "middle": Effort(iterations=7, controllers=8, simulations=8, trials=15, most_trials=90),
     "paper": Effort(),
 }
-"""By the name of `--scale`."""
+"""Efforts by the name of `--scale`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,7 +366,7 @@ def without_identification(settings: BtrSettings) -> BtrSettings:
 
 
 def on_true_body(settings: BtrSettings) -> BtrSettings:
-    """The same controller search on the body of reality."""
+    """The settings of the same controller search on the body of reality."""
     simulation = dict(settings.simulation)
     for name, value in settings.reality.values.items():
         one = simulation[name]
@@ -386,11 +386,11 @@ TABLE_NOTES = (
 MIN_SPEED_GAIN = 0.02
 """A step helps if it gains at least this share of the speed that is learned on the true body."""
 MIN_ERROR_GAIN = 0.01
-"""Or if it takes so much off the relative error of the lengths."""
+"""Decrease of the relative error of the lengths from which on a step helps."""
 
 
 def ant_claims(answer: Mapping[str, Any]) -> list[experiment.Claim]:
-    """What the paper says about its ant, what was wanted besides, and what came out; seeds are realities."""
+    """Claims of the paper about its ant, further claims, and the results; seeds are realities."""
     claims = []
     for name, family in answer["families"].items():
         ways = family["ways"]
@@ -487,7 +487,7 @@ def _length_notes(ours: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 
 AVERAGED_ITERATIONS = 5
-"""Errors are averaged over so many last iterations, because estimates oscillate."""
+"""Number of last iterations over which errors are averaged, because estimates oscillate."""
 PAPER_EFFORT = {"iterations": 13, "controllers": 11 * 20, "simulations": 11 * 15, "trials_in_reality": 180}
 """Section 4.1; evaluations of an iteration. The paper prints no errors: its figure 3 shows estimates about 1."""
 
@@ -503,7 +503,7 @@ class Learned:
     errors: Mapping[str, float]
     """Relative error of each searched number, averaged over the last iterations; empty if none is searched."""
     speed: float
-    """In reality [m/s], of the controller that was learned."""
+    """Speed of the learned controller in reality [m/s]."""
     phi_falls: float | None
     """Share of the iterations in which phi fell."""
     trials: int
@@ -517,7 +517,7 @@ class Learned:
         return float(np.mean([self.errors[name] for name in LENGTHS])) if self.errors else None
 
     def as_json(self) -> dict[str, Any]:
-        """For results.json."""
+        """The row as values for results.json."""
         return dict(vars(self))
 
 
@@ -543,7 +543,7 @@ class Settings(experiment.ExperimentSettings):
 
     @property
     def effort(self) -> Effort:
-        """How much is searched."""
+        """Size of the search."""
         return experiment.find_scale(self.scale, EFFORTS, "quick" if self.quick else "paper")
 
 
@@ -575,7 +575,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
-    """What every run is held to."""
+    """The goals of every run."""
     goals = []
     for name, family in answer["families"].items():
         for way in (one for one in IDENTIFYING_WAYS if one in family["ways"]):
@@ -620,7 +620,7 @@ def _learned(out: Path, family: Family, seed: int, settings: Settings, say: expe
                 seed=seed,
                 way=way,
                 hidden=hidden,
-                errors=averaged_errors(result, hidden) if identifies else {},
+                errors=_averaged_errors(result, hidden) if identifies else {},
                 speed=result.champion_fitness,
                 phi_falls=_phi_falls(result) if identifies else None,
                 trials=result.trials,
@@ -645,7 +645,7 @@ def _run(settings: BtrSettings, folder: Path, threads: int, label: str, say: exp
     return BackToReality(settings, folder=folder, evaluator=evaluator, listeners=listeners).run()
 
 
-def averaged_errors(
+def _averaged_errors(
     result: BtrResult, hidden: Mapping[str, float], last: int = AVERAGED_ITERATIONS
 ) -> dict[str, float]:
     """Relative error of each searched number, averaged over the last iterations that searched simulations."""
@@ -665,7 +665,7 @@ def _cpu(folder: Path, seconds: float) -> float:
 
 
 def _summary(rows: Sequence[Learned]) -> dict[str, dict[str, Any]]:
-    """What each way came to in each reality of a family, as lists over realities."""
+    """Results of each way in each reality of a family, as lists over realities."""
     by_way: dict[str, list[Learned]] = {}
     for row in rows:
         by_way.setdefault(row.way, []).append(row)
@@ -687,15 +687,15 @@ def _summary(rows: Sequence[Learned]) -> dict[str, dict[str, Any]]:
     return answer
 
 
-# How Back-to-Reality does at several efforts, beside the same search without identification.
+# Back-to-Reality at several efforts, beside the same search without identification.
 
 
 COMPARED_WAYS = ("improved", "paper", "same trials", "reality alone")
 """`same trials` is the search on the body as drawn with as many trials in reality, of which the best is handed over."""
 
 
-def effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict[str, Any]:
-    """One way in one reality at one effort: what is handed over, and the best so far after each trial in reality."""
+def _effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict[str, Any]:
+    """One way in one reality at one effort: the final controller, and the best so far after each trial in reality."""
     chosen = next(one for one in FAMILIES if one.name == family)
     hidden = chosen.draw(np.random.default_rng([seed, FAMILIES.index(chosen)]))
     improved = improved_settings(chosen, hidden, (), EFFORTS[effort], seed=seed)
@@ -708,7 +708,7 @@ def effort_run(out: Path, effort: str, family: str, way: str, seed: int) -> dict
         "champion": result.champion_fitness,
         "trials": result.trials,
         "best_so_far": np.maximum.accumulate(real).tolist(),
-        "errors": averaged_errors(result, hidden) if way in IDENTIFYING_WAYS else {},
+        "errors": _averaged_errors(result, hidden) if way in IDENTIFYING_WAYS else {},
         "cpu_seconds": time.process_time() - begun,
     }
 
@@ -744,7 +744,7 @@ class Efforts:
         ]
         jobs = [
             experiment.SeedJob(out / "results" / effort / f"{family}, {way}", seed, vars(EFFORTS[effort]),
-                    partial(effort_run, out, effort, family, way))
+                    partial(_effort_run, out, effort, family, way))
             for effort, family, way, seed in keys
         ]  # fmt: skip
         found = dict(zip(keys, experiment.finish_jobs(jobs, settings.threads, say), strict=True))
@@ -804,7 +804,7 @@ def _effort_row(
     ways = {}
     for way in COMPARED_WAYS:
         speeds = np.array([one["handed_over"] for one in each(way)])
-        # Where a way never gets there, all its trials count.
+        # Where a way never reaches the speed, all its trials count.
         needed = [
             next((i + 1 for i, best in enumerate(one["best_so_far"]) if best >= goal - 1e-12), one["trials"])
             for one, goal in zip(each(way), control, strict=True)

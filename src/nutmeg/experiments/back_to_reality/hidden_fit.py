@@ -35,7 +35,7 @@ RMS = DistanceSettings(kind="rms")
 
 @dataclass(frozen=True, kw_only=True)
 class Disturbance:
-    """What is random or coarse in the hidden reality."""
+    """Noise and resolution of the hidden reality."""
 
     command: float = 0.0
     """Standard deviation of every command on its way to a motor [rad]."""
@@ -46,11 +46,11 @@ class Disturbance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenValues:
+class _HiddenValues:
     """A file with other hidden values, for `--reality`."""
 
     values: Mapping[str, float]
-    """By the name of the parameter; those left out are drawn."""
+    """Values by the name of the parameter; others are drawn at random."""
 
 
 def hidden_fit(
@@ -86,7 +86,7 @@ def hidden_values(space: Space, rng: np.random.Generator, reality: Path | None) 
     drawn = space.named(space.values(rng.random(space.size)))
     if reality is None:
         return space.array(drawn)
-    given = settings.read(reality, HiddenValues).values
+    given = settings.read(reality, _HiddenValues).values
     for name in given:
         if name not in drawn:
             raise UnknownNameError("parameter", name, drawn, where=str(reality))

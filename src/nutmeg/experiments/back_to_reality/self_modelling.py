@@ -4,17 +4,17 @@
     answer["lives"][0]["windows"]               # time and again: error of the self-model, alarm, speed
 
 Zagal, Delpiano and Ruiz-del-Solar (2009) name it as the aim of self-modelling: a model of the own body that is kept
-right while the robot acts. An ERS-7 sets off ten times, for two and a half seconds each. After the fourth time the
-joints of one leg become hard to move, as with sand in the gears; which leg and how hard is hidden. The robot knows its
-commands and reads its joint angles with noise. Each time it compares what it measured with what its self-model predicts
-for these commands:
+up to date while the robot acts. An ERS-7 walks ten times, for two and a half seconds each. After the fourth walk the
+joints of one leg get stiff, as with sand in the gears; the leg and the friction are hidden. The robot knows its
+commands and reads its joint angles with noise. After each walk it compares its measurements with the predictions of
+its self-model for these commands:
 
-1. An error above `ALARM_RATIO` times the usual one is an alarm: the body is not the one that it believes in.
-2. The measurements of that one run are explained anew by least squares: how hard the joints of each leg move.
+1. An error above `ALARM_RATIO` times the usual one is an alarm: the body differs from the self-model.
+2. The friction of each leg's joints is estimated from the measurements of that one walk by least squares.
 3. A short search by CMA-ES in the new self-model changes the trot; no trial in reality is spent on it.
 
-Beside it walk the same robot without a self-model, and one that is told its true body when it changes (`told`). The
-controls bound what can be gained: some of the speed is lost for good.
+The controls are the same robot without a self-model, and one that is given its true body when it changes (`told`). They
+bound the possible gain: some of the speed is lost for good.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ TROT = ControllerSettings(
 )
 DISTURBANCE = Disturbance(command=0.002, angle=0.002)
 WINDOWS, CHANGE = 10, 4
-"""How often the robot sets off, and before which time its body changes."""
+"""Number of walks, and index of the first walk with the changed body."""
 LEARNT = 3
-"""From so many first times the usual error is known."""
+"""Number of first walks from which the usual error is estimated."""
 ALARM_RATIO = 1.5
-"""An error so many times the largest usual one is an alarm."""
+"""Ratio of an error to the largest usual one from which on it is an alarm."""
 EVALUATIONS = 120
 """Candidates of the identification."""
 POPULATION, GENERATIONS, STEP = 12, 8, 0.1
-"""Of the search of the trot; the first standard deviation is a share of each range."""
+"""Population and generations of the search of the trot; the first standard deviation, as a share of each range."""
 LIFE_KEY, SEARCH_KEY = range(2)
 """Keys of the seeds, one for each use."""
 
@@ -156,12 +156,12 @@ def adapted(twin: Twin, controllers: Controllers, body: Floats, effort: tuple[in
 
 
 def speed(twin: Twin, controllers: Controllers, body: Floats, trot: Floats) -> float:
-    """How fast a body goes straight ahead with a trot, without noise [m/s]."""
+    """Speed straight ahead of a body with a trot, without noise [m/s]."""
     return float(_progress(twin, controllers, body, trot[None])[0] / TROT.seconds)
 
 
 def _progress(twin: Twin, controllers: Controllers, body: Floats, trots: Floats) -> list[float]:
-    """How far ahead trots (n, c) come less how far aside [m]."""
+    """Distance ahead minus distance aside of trots (n, c) [m]."""
     found = []
     for rollout in twin.simulate(body[None], controllers.trials(trots)):
         assert rollout.pose is not None
@@ -178,7 +178,7 @@ def _after(life: Mapping[str, Any], who: str) -> float:
 
 
 def _claims(lives: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
-    """That changes are noticed at once, explained, and that it helps; limits are ours."""
+    """Claims that changes are noticed at once and explained, and that this helps; the limits are our own."""
     count = len(lives)
     noticed = sum(any(one["alarm"] for one in life["windows"][CHANGE : CHANGE + 2]) for life in lives)
     false = sum(any(one["alarm"] for one in life["windows"][:CHANGE]) for life in lives)

@@ -1,4 +1,4 @@
-"""How often the intervals of an identification hold the truth, under noise of several kinds.
+"""Coverage of the intervals of an identification: how often they contain the truth, under noise of several kinds.
 
     answer = run(Path("runs/coverage"), Settings(seeds=20))
     answer["rows"]                              # coverage of each number, for each kind of noise
@@ -46,13 +46,13 @@ OFFSET = 0.02
 CLOCK_ERROR = 0.01
 """Share by which the clock of the log is slow."""
 SPARE_SECONDS = 0.2
-"""What trials last longer than their recordings, as a clock may be slow."""
+"""Time by which trials last longer than their recordings, because a clock may be slow [s]."""
 MISSING_SHARE = 0.3
 CORRELATION = 0.95
-"""Of two successive errors, where they last."""
+"""Correlation of two successive errors, where errors are correlated."""
 NOMINAL = 0.9
 WANTED = (0.84, 0.96)
-"""Between these the measured coverage should lie where the model is right."""
+"""Limits of the measured coverage where the model is right."""
 MIN_RECORDINGS = 20
 """From fewer recordings the coverage itself says nothing."""
 SEARCHED = {
@@ -65,7 +65,7 @@ FURTHER = {
     "zero": Searched(low=-0.1, high=0.1, start=0.0, sets=("zero.swing",)),
     "drift": Searched(low=-0.03, high=0.03, start=0.0, sets=("channel.angles.swing.drift",)),
 }
-"""What is searched as well where it is the error of the measurement."""
+"""Parameters of the measurement that are searched as well where they are the disturbance."""
 TRUTH = {"mass": 1.0, "stiffness": 8.0, "friction": 0.02, "delay": 0.02, "zero": OFFSET, "drift": CLOCK_ERROR}
 
 
@@ -77,9 +77,9 @@ class Case:
     noise: str
     distance: str = "rms"
     further: str = ""
-    """What else is searched."""
+    """Further searched parameter, one of `FURTHER`; empty for none."""
     right: bool = True
-    """Whether the model has all errors of the measurement, so that intervals ought to hold the truth."""
+    """Whether the model has all errors of the measurement, so that intervals should contain the truth."""
 
 
 CASES = (
@@ -124,7 +124,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     found = experiment.finish_jobs(
         [
             experiment.SeedJob(
-                out / case.name, repeat, {"case": case.name, **effort}, partial(fit_case, case, settings)
+                out / case.name, repeat, {"case": case.name, **effort}, partial(_fit_case, case, settings)
             )
             for case in chosen
             for repeat in range(repeats)
@@ -184,7 +184,7 @@ def _pendulum() -> TwinSettings:
     return TwinSettings(robot=str(experiment.example_folder("pendulum", "robot.toml")), field="none", timestep=0.004)
 
 
-def fit_case(case: Case, settings: Settings, repeat: int) -> dict[str, Any]:
+def _fit_case(case: Case, settings: Settings, repeat: int) -> dict[str, Any]:
     """One recording with noise of its own, fitted: estimates, intervals, and which of these hold the truth."""
     twin = Twin(_pendulum(), {**SEARCHED, **({case.further: FURTHER[case.further]} if case.further else {})})
     rng = np.random.default_rng([settings.seed, CASES.index(case), repeat])

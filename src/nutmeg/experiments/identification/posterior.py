@@ -114,7 +114,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
-    """How far the learned trots come, by the bodies that they were learned on."""
+    """Distances of the learned trots, by the bodies on which they were learned."""
     columns = {
         "learned on": experiment.text("way"),
         "on drawn bodies [m]": experiment.decimal("drawn_mean", 2),
@@ -152,7 +152,7 @@ def learn_body(out: Path, settings: Settings, seed: int) -> dict[str, Any]:
 def _learn_way(
     folder: Path, settings: Settings, way: str, body: IdentifiedBody, truth: BodyVariant, seed: int
 ) -> dict[str, float]:
-    """How far a trot that is learned in one way comes on drawn bodies and on the hidden one."""
+    """Distances of a trot that is learned in one way, on drawn bodies and on the hidden one."""
     folder.mkdir(parents=True, exist_ok=True)
     write_body(folder / "params.toml", body)
     spread: Literal["estimate", "ranges"] = "ranges" if way == "ranges" else "estimate"

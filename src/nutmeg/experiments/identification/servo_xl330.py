@@ -52,7 +52,7 @@ QUICK_EVALUATIONS = 48
 ITERATIONS = 20
 """Iterations of `mujoco.sysid`."""
 QUICK_ITERATIONS = 1
-"""The same in the quick version."""
+"""Number of iterations in the quick version."""
 M6_EVALUATIONS = 6000
 """Candidates of the M6 model, whose simulation takes a hundredth of the time."""
 QUICK_M6_EVALUATIONS = 400
@@ -192,7 +192,7 @@ def _files(path: Path, settings: IdentifySettings) -> Files:
 
 
 class _Apart:
-    """Some recordings to fit, and others that tell what the fit is worth."""
+    """Recordings to fit, and held-out recordings that measure the error of the fit."""
 
     def __init__(self, path: Path, pattern: str, *, quick: bool) -> None:
         settings = _settings(path, quick=quick)
@@ -350,7 +350,7 @@ def _m6_angles(goals: Floats, powered: Bools, period: float, bench: Floats, numb
 
 
 def _decides(settings: IdentifySettings, files: Files) -> dict[str, Any]:
-    """What decides the numbers but for the seed: settings, and the content of recordings and of the files they name."""
+    """Everything beside the seed that decides the results: settings, and contents of recordings and files they name."""
     table = dataclasses.asdict(settings)
     for key in ("train", "held_out", "columns"):
         del table["recordings"][key]

@@ -65,7 +65,7 @@ METHODS = ("nutmeg", "mujoco.sysid")
 WANTED_ARM = 0.35
 """The error that is wanted on motions of the arm that were not fitted [deg]."""
 NEAR_BEST = 1.02
-"""A method has arrived when its error is at most so many times the best."""
+"""Ratio of an error to the best one at which a method has converged."""
 
 Rows = Callable[[Floats], Floats]
 """Residuals (n, rows) of candidates (n, k)."""
@@ -89,13 +89,13 @@ class _CandidatesSpent(Exception):  # noqa: N818 (no error)
 
 
 def sysid_fit(rows: Rows, space: Space, *, iterations: int = MAX_ITERATIONS, candidates: int = 0) -> tuple[Floats, int]:
-    """The best candidate, (k,), that `mujoco.sysid` finds, and how many it simulated.
+    """The best candidate, (k,), that `mujoco.sysid` finds, and the number of simulated candidates.
 
     Args:
         rows: residuals of candidates, (n, k) to (n, rows).
         space: the searched space; it begins at its start.
-        iterations: at most so many.
-        candidates: it ends after so many; 0 for no limit.
+        iterations: largest number of iterations.
+        candidates: largest number of candidates; 0 for no limit.
 
     Raises:
         EnvironmentProblem: it is not installed.
@@ -320,7 +320,7 @@ ARM = {
     "hand": Searched(low=0.5, high=2.0, start=1.0, scale="log", sets=("mass.hand",), relative=True),
     "delay": Searched(low=0.0, high=0.04, start=0.005, sets=("delay",)),
 }
-"""What is searched of the arm; its servos in `examples/arm6` have no friction that grows with the load."""
+"""Searched parameters of the arm; its servos in `examples/arm6` have no friction that grows with the load."""
 ARM_MOTION = ExcitationSettings(
     seconds=6.0, period=0.02, amplitude={"*": 0.5, "grip": 0.3}, centre={"grip": 0.6}, frequency=(0.15, 1.2)
 )
@@ -343,7 +343,7 @@ def _arm(searched: Mapping[str, Searched], seed: int) -> Machine:
         timestep=0.004,
     )
     twin = Twin(settings, searched)
-    # What `ARM` has no terms for: friction under load, more of it at rest, zeros that are off.
+    # Effects for which `ARM` has no terms: friction under load, more of it at rest, zeros that are off.
     other = (
         Adjustment(target="servo.joints.squeeze_friction", value=float(rng.uniform(0.3, 0.8))),
         Adjustment(target="servo.joints.squeeze_static", value=float(rng.uniform(0.3, 1.0))),

@@ -18,6 +18,10 @@ The folder `learned` gets a walk of each run, and `history.json` with the histor
 fitness of the fittest, the rewards of the directions and their weights. Both are written anew after each generation, so
 that runs that were interrupted can be measured, too (`--walks`). From the history come figure 4 (best fitness) and
 figure 5 (weights). The quick version is the same in small on the processor: two agents, one run, a few candidates.
+
+Section 5 chose between three ways to a target by games: to turn on the way, not to turn, and to turn first. Here they
+walk the course goToTarget: GoToTarget; GoToTargetHold, learned like it but without turning; and GoToTarget's set,
+turning on the spot until the target is ahead.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.journal import write_json
 from nutmeg.experiments import experiment
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
@@ -51,9 +55,13 @@ HISTORY_FILE = "history.json"
 HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
 """The agents whose directions are weighed, static weights first."""
 LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")} | {
-    "SprintAlone": Agent("SprintAlone", "sprint-alone", "5.2", "learned for ten seconds straight ahead only", 0.78)
+    agent.name: agent
+    for agent in (
+        Agent("SprintAlone", "sprint-alone", "5.2", "learned for ten seconds straight ahead only", 0.78),
+        Agent("GoToTargetHold", "go-to-target-hold", "5", "one set, learned on the course without turning"),
+    )
 }
-"""All agents that are learned, and the attempt of section 5.2 that became none, by name."""
+"""All agents that are learned, and two attempts of section 5 that became none, by name."""
 LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
 TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in LEARNED.items()}
@@ -65,12 +73,12 @@ COLOURS = {
     "DynamicAvgRewards": "#bf8700",
     "FaceForward": "#1a7f37",
 }
-"""Of the agents of section 6, in figure 4."""
+"""Colours of the agents of section 6 in figure 4."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is learned and measured; the paper's procedure, with three runs, if nothing is said."""
+    """Size of learning and measurements; by default the paper's procedure with three runs."""
 
     agents: tuple[str, ...] = tuple(LEARNED)
     population: int = 150
@@ -82,7 +90,7 @@ class Effort:
     starts: int = 100
     """Starts from which each walk is measured."""
     courses: int = 5
-    """How many times the course is walked with sets that were learned apart."""
+    """Number of walks over the course with sets that were learned separately."""
 
 
 QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged=1, starts=2, courses=1)
@@ -97,9 +105,29 @@ class Settings(experiment.ExperimentSettings):
     walks: Path | None = None
     """A folder with learning runs (static-rewards-1.toml, ..., history.json) that are measured, and nothing learned."""
     device: Literal["cpu", "gpu"] | None = None
-    """Where candidates walk; if left out, a GPU. A processor needs more than half a day for each run."""
+    """Device on which candidates walk; by default a GPU. A processor needs more than half a day for each run."""
+    agents: tuple[str, ...] = ()
+    """The agents that are learned; those of the effort if empty."""
+    generations: int = 0
+    """How many generations; those of the effort if 0."""
+    seeds: int = 0
+    """Learning runs of each agent; those of the effort if 0."""
     effort: Effort | None = None
     """Other sizes than those of the quick and the full version."""
+
+    @property
+    def size(self) -> Effort:
+        """What is learned, and how much."""
+        effort = self.effort or (QUICK if self.quick else Effort())
+        for name in self.agents:
+            if name not in LEARNED:
+                raise UnknownNameError("agent", name, LEARNED)
+        return replace(
+            effort,
+            agents=self.agents or effort.agents,
+            generations=self.generations or effort.generations,
+            runs=self.seeds or effort.runs,
+        )
 
 
 def learn_agents(
@@ -157,7 +185,7 @@ def _learn_group(
 
     def keep(number: int, walk: WalkParameters) -> None:
         write_walk(folder / f"{names[number]}.toml", walk)
-        write_json(folder / HISTORY_FILE, compact(history))
+        write_json(folder / HISTORY_FILE, _compact(history))
 
     def note(number: int, generation: LearnGeneration) -> None:
         history[names[number]].append(generation)
@@ -183,7 +211,7 @@ def _commands(searches: Sequence[LearnSettings]) -> list[str]:
     ]
 
 
-def compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[str, Any]]:
+def _compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[str, Any]]:
     """The history of learning runs with numbers of five digits: lists over generations, by what they are."""
 
     def rounded(value: Any) -> Any:  # noqa: ANN401 (numbers, or lists of them)
@@ -198,7 +226,7 @@ def compact(history: Mapping[str, Sequence[LearnGeneration]]) -> dict[str, dict[
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Measures all learning runs; draws figures 4 and 5."""
-    effort = settings.effort or (QUICK if settings.quick else Effort())
+    effort = settings.size
     folder, starts = settings.walks or out / "learned", effort.starts
     if settings.walks is None:
         learn_agents(folder, effort, settings.device or ("cpu" if settings.quick else "gpu"), say)
@@ -218,15 +246,17 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         measured.setdefault(agent, []).append({"run": number, **found})
     history = json.loads((folder / HISTORY_FILE).read_text(encoding="utf-8"))
     agents = {agent: summary(agent, runs, list(walks[agent].values())) for agent, runs in measured.items()}
-    draw_figures(out, history)
-    mixed = _mixed_sets(out, walks, effort, settings, say)
-    speeds, others = _speed_claims(agents), [*_order_claims(agents, history), *_mixing_claims(mixed)]
+    _draw_figures(out, history)
+    mixed, ways = _mixed_sets(out, walks, effort, settings, say), _ways_to_targets(out, walks, effort, settings, say)
+    speeds = _speed_claims(agents)
+    others = [*_order_claims(agents, history), *_mixing_claims(mixed), *_turning_claims(ways)]
     return {
         "experiment": "walk-learning",
         "agents": agents,
         "runs": measured,
         "tests": _tests(agents),
         "mixed_sets": mixed,
+        "ways_to_targets": ways,
         "claims": [one.as_json() for one in (*speeds, *others)],
         "goals": [one.as_json() for one in _goals(agents)],
         "settings": {"starts": starts, "seed": settings.seed, "quick": settings.quick},
@@ -267,7 +297,7 @@ def _fall_share(walk: WalkParameters, courses: int, seed: int) -> dict[str, floa
 
 
 def _mixing_claims(mixed: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
-    """That a sprint set which was learned alone makes robots fall."""
+    """The claim that a sprint set which was learned alone makes robots fall."""
     if not mixed:
         return []
     more = experiment.Estimate.of([one["mixed"] - one["alone"] for one in mixed])
@@ -275,8 +305,58 @@ def _mixing_claims(mixed: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]
     return [experiment.Claim(what=what, ours=more, least=0.0)]
 
 
+def _ways_to_targets(
+    out: Path,
+    walks: Mapping[str, Mapping[int, WalkParameters]],
+    effort: Effort,
+    settings: Settings,
+    say: experiment.Progress,
+) -> dict[str, list[float]]:
+    """Section 5: the fitness of learning runs on the course, by the way in which they go to targets."""
+    turning = walks.get("GoToTarget", {})
+    ways = {
+        "turn": turning,
+        "hold": walks.get("GoToTargetHold", {}),
+        "turn-first": {number: replace(walk, facing="turn-first") for number, walk in turning.items()},
+    }
+    jobs = [
+        experiment.SeedJob(
+            out / f"{way}-{number}",
+            settings.seed,
+            {"courses": effort.courses, "walk": asdict(walk)},
+            partial(_course_fitness, walk, effort.courses),
+        )
+        for way, runs in ways.items()
+        for number, walk in runs.items()
+    ]
+    found = iter(experiment.finish_jobs(jobs, settings.threads, say))
+    return {way: [next(found)["fitness"] for _ in runs] for way, runs in ways.items() if runs}
+
+
+def _course_fitness(walk: WalkParameters, courses: int, seed: int) -> dict[str, float]:
+    """The fitness of a walk on goToTarget."""
+    return {"fitness": course_fitness(walk, starts=courses, seed=seed).mean}
+
+
+def _turning_claims(ways: Mapping[str, Sequence[float]]) -> list[experiment.Claim]:
+    """The claims that turning on the way is better than not turning and than turning first."""
+    return [
+        experiment.Claim(
+            what=f"fitness on goToTarget: {what}",
+            ours=_difference(ways["turn"], ways[other])[0],
+            least=0.0,
+            digits=1,
+        )
+        for other, what in (
+            ("hold", "turning on the way less not turning"),
+            ("turn-first", "turning on the way less turning first"),
+        )
+        if {"turn", other} <= set(ways)
+    ]
+
+
 def _speeds(walk: WalkParameters, starts: int, seed: int) -> dict[str, Any]:
-    """The speeds of a walk in all directions, from so many starts."""
+    """The speeds of a walk in all directions, from a number of starts."""
     return {way: found.as_json() for way, found in walk_speeds(walk, trials=starts, seed=seed).items()}
 
 
@@ -329,7 +409,7 @@ def _goals(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Goal]:
 
 
 def _gain(walk: WalkParameters) -> float | None:
-    """How many times as fit a walk became; 0 if the start was worth nothing, None of a run that has not ended."""
+    """Ratio of the fitness after and before learning; 0 if the start had none, None for a run that has not ended."""
     after, before = walk.origin.fitness, walk.origin.fitness_before
     if after is None or before is None:
         return None
@@ -363,7 +443,7 @@ COMPARED = (
     ("evenness", "fastest over slowest direction"),
     ("forward_over_sideways", "forward over sideways"),
 )
-"""What dynamic weights are said to bring down."""
+"""Measures that dynamic weights are said to reduce."""
 PAPER_RATIOS = {
     name: {
         "evenness": max(speeds.values()) / min(speeds.values()),
@@ -372,9 +452,9 @@ PAPER_RATIOS = {
     for name in HOLONOMIC
     if (speeds := {way: speed for way, speed in AGENTS[name].paper.items() if speed is not None})
 }
-"""The same of the paper's walks, from table 2."""
+"""Values of these measures for the paper's walks, from table 2."""
 SIZE_TOLERANCE, MIN_RATIO_TOLERANCE = 0.25, 0.1
-"""A difference of ratios counts as the paper's within this share of it, or within so much."""
+"""Tolerance of a difference of ratios, as a share of the paper's difference, and the smallest tolerance."""
 
 
 def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -405,7 +485,7 @@ def _speed_claims(agents: Mapping[str, Mapping[str, Any]]) -> list[experiment.Cl
 def _order_claims(
     agents: Mapping[str, Mapping[str, Any]], history: Mapping[str, Mapping[str, Any]]
 ) -> list[experiment.Claim]:
-    """What sections 5 and 6 say about one agent beside another, with intervals over learning runs."""
+    """Claims of sections 5 and 6 about one agent against another, with intervals over learning runs."""
     claims = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
         for key, ratio in COMPARED:
@@ -436,7 +516,7 @@ def _order_claims(
 # Figures
 
 
-def draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
+def _draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
     """Writes figure-4.png, best fitness over generations, and figure-5.png, weights of the directions."""
     from nutmeg.view.reports.plots import save_png
 
@@ -522,6 +602,10 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
             f"run {one['run']}: {one['base']} falls on {one['alone']:.0%} of the trajectories, with the sprint set "
             f"that was learned alone on {one['mixed']:.0%}"
             for one in answer["mixed_sets"]
+        ),
+        *(
+            f"fitness on goToTarget, {way}: {' '.join(format(one, '.1f') for one in found)}"
+            for way, found in answer["ways_to_targets"].items()
         ),
         *experiment.claim_notes(answer["claims"]),
         *experiment.goal_notes(answer["goals"]),

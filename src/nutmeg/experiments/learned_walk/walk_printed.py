@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MENDED, ALL, MASS = "mended", "all", "centre of mass"
 STARTS = 20
 MIN_SPEED = 0.1
-"""The mended walk goes at least so fast in every direction [m/s]."""
+"""Smallest speed of the corrected walk in every direction [m/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Settings(experiment.ExperimentSettings):
     """Seed of the starts."""
 
 
-def printed_walks() -> dict[str, WalkParameters]:
+def _printed_walks() -> dict[str, WalkParameters]:
     """The walk `initial` with mended equations, with each of the printed ones, with all, and sensing its real mass."""
     chosen = {MENDED: 0, **PRINTED_EQUATIONS, ALL: sum(PRINTED_EQUATIONS.values())}
     start = read_walk("initial")
@@ -51,7 +51,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     """Measures the walks."""
     starts = 2 if settings.quick else STARTS
     rows = {}
-    for name, walk in printed_walks().items():
+    for name, walk in _printed_walks().items():
 
         def one(seed: int, walk: WalkParameters = walk) -> dict[str, Any]:
             speeds = walk_speeds(walk, trials=starts, seed=seed, threads=settings.threads)

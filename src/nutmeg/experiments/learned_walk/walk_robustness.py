@@ -1,4 +1,4 @@
-"""What learned walks stand: pushes of stated impulse, and motors that are not ideal.
+"""Robustness of learned walks: pushes of stated impulse, and motors that are not ideal.
 
     answer = run(Path("runs/walk-robustness"), Settings(threads=2))
     answer["pushes"][0]["impulses"][3]              # impulse [N s], share that survived it, 95 % interval
@@ -7,7 +7,7 @@
 Pushes are those of `learning.pushes`, for every agent of MacAlpine and others (2012) and every other walk that comes
 with Nutmeg, walking ahead and stepping on the spot. The robot of the league has ideal velocity drives only: it has no
 numbers for servos, gears and bending links. So walks of robots that have them are tried on `servo` and `motoflex`
-beside `ideal`; for the others it is said that they were not.
+beside `ideal`; for the others the answer says that they were not.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from nutmeg.experiments import experiment
 from nutmeg.learning.agents import AGENTS, agent_walks, other_walks
 from nutmeg.learning.measure import PushSettings, TrialMean, push_walk, walk_speeds
 from nutmeg.model import load_robot
+from nutmeg.model.actuation import load_actuation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ LINE_STYLES = {"ideal": "-", "servo": "--", "motoflex": ":"}
 PANEL_COLUMNS = 4
 
 
-def plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
+def _plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
     """Writes a PNG: walking in blue, stepping on the spot in red, other actuations dashed or dotted.
 
     Args:
@@ -94,7 +95,7 @@ MIN_SPEED = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is measured."""
+    """Size of the measurements."""
 
     pushes: PushSettings
     trials: int
@@ -124,7 +125,7 @@ class Settings(experiment.ExperimentSettings):
 
     @property
     def scale(self) -> Scale:
-        """How much is measured."""
+        """Size of the measurements."""
         return self.size or (QUICK if self.quick else FULL)
 
 
@@ -137,7 +138,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     transfer = [row for name, walk in known.items() for row in work.transfer(name, walk)]
     untried = {name: f"{w.robot} has ideal drives only" for name, w in known.items() if len(actuations_of(w)) == 1}
     if pushes:
-        plot_pushes(out / "pushes.png", pushes)
+        _plot_pushes(out / "pushes.png", pushes)
     return {
         "experiment": "walk-robustness",
         "pushes": pushes,
@@ -192,13 +193,17 @@ def _transferred(row: Mapping[str, Any]) -> str:
 
 
 def actuations_of(walk: WalkParameters) -> tuple[str, ...]:
-    """The actuations that a walk's robot has numbers for."""
-    return ACTUATIONS if load_robot(walk.robot).model.actuation is not None else ACTUATIONS[:1]
+    """The actuations that a walk's robot has numbers for; `motoflex` needs gears with play or links that bend."""
+    robot = load_robot(walk.robot)
+    if robot.model.actuation is None:
+        return ACTUATIONS[:1]
+    full = load_actuation(robot, "motoflex")
+    return ACTUATIONS if full is not None and (full.gear or full.flex) else ACTUATIONS[:2]
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What is measured of each walk; results are kept in a folder for each."""
+    """Measurements of each walk; results are kept in a folder for each."""
 
     out: Path
     settings: Settings

@@ -1,4 +1,4 @@
-"""Table 2 of MacAlpine and others (2012): how fast each learned walk is in each direction, and what it is worth.
+"""Table 2 of MacAlpine and others (2012): the speed of each learned walk in each direction, and its fitness.
 
     answer = run(Path("runs/walk-table2"), Settings(threads=2))
     answer["agents"]["DynamicRewards"]["speeds"]["sideways"]        # mean, se, falls, trials
@@ -7,15 +7,16 @@
 Speeds are distances over ten seconds from standing, as in the paper, from 20 noisy starts each; a robot that falls
 counts with the way it came until then. Backward and sideways the robots hold their orientation. Then the direction
 changes every three seconds for a minute, and the whole course of section 5.1 is walked. An agent whose walk is not
-there is reported as missing. Each agent's measurement is kept: the same command goes on where it was interrupted, and a
-walk that has changed is measured again.
+there is reported as missing. GoToTarget walks the course in two other ways as well, which section 5 rejected: without
+turning to its targets, and turning on the spot first. Each agent's measurement is kept: the same command goes on where
+it was interrupted, and a walk that has changed is measured again.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nutmeg.base.journal import each_seed
@@ -24,9 +25,10 @@ from nutmeg.experiments.experiment import number
 from nutmeg.learning.agents import AGENTS, agent_walks
 from nutmeg.learning.courses import DIRECTIONS
 from nutmeg.learning.measure import TrialMean, course_fitness, measure_walk
+from nutmeg.motion.walk.files import Facing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.motion.walk.files import WalkParameters
@@ -158,7 +160,7 @@ BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f
 BAR_WIDTH = 0.26
 
 
-def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
+def _plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
     """Writes a PNG: for each agent three bars with standard errors, and the paper's numbers as black marks.
 
     Args:
@@ -198,16 +200,20 @@ def plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
     figure.savefig(path, dpi=130)
 
 
+OTHER_WAYS: dict[Facing, str] = {"hold": "not turning", "turn-first": "turning first"}
+"""Ways to targets that section 5 rejected after games, by the facing of a walk."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is measured for each seed."""
+    """Size of the measurements for each seed."""
 
     trials: int
     """Starts for each speed and for the changes of direction."""
     changes: int
-    """How many directions are walked in the test of changes, three seconds each."""
+    """Number of directions in the test of changes, three seconds each."""
     starts: int
-    """How many times the course is walked."""
+    """Number of walks over the course."""
 
 
 FULL = Scale(trials=20, changes=20, starts=20)
@@ -221,7 +227,7 @@ class Settings(experiment.ExperimentSettings):
     seed: int = 3001
     """Seed of the first starts, which no walk was tuned on; the others follow."""
     seeds: int = 1
-    """How many times as many starts there are; all are taken together."""
+    """Factor on the number of starts; all starts are evaluated together."""
     walks: Path | None = None
     """A folder with other walks than those that come with Nutmeg."""
     size: Scale | None = None
@@ -243,13 +249,25 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         runs = each_seed(out / AGENTS[name].walk, numbers, {**asdict(size), "walk": asdict(walk)}, one)
         agents[name] = {**_about(name, walk), **_pooled(runs)}
     _compare(agents)
+    ways = {}
+    if "GoToTarget" in known:
+        for facing in OTHER_WAYS:
+            walk = replace(known["GoToTarget"], facing=facing)
+
+            def other(number: int, walk: WalkParameters = walk) -> dict[str, Any]:
+                say(f"GoToTarget, {walk.facing}, seed {number}")
+                return course_fitness(walk, starts=size.starts, seed=number, threads=settings.threads).as_json()
+
+            decisive = {"starts": size.starts, "walk": asdict(walk)}
+            ways[facing] = _together(each_seed(out / f"go-to-target, {facing}", numbers, decisive, other))
     if agents:
-        plot_speeds(out / "table-2.png", agents)
+        _plot_speeds(out / "table-2.png", agents)
     return {
         "experiment": "walk-table2",
         "agents": agents,
         "missing": {name: f"motion/data/walks/{AGENTS[name].walk}.toml" for name in missing},
-        "claims": [one.as_json() for one in _claims(agents)],
+        "ways_to_targets": ways,
+        "claims": [one.as_json() for one in (*_claims(agents), *_turning_claims(agents, ways))],
         "goals": [one.as_json() for one in goals(agents)],
         "settings": {**asdict(size), "seeds": list(numbers), "quick": settings.quick},
     }
@@ -284,6 +302,11 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         f"{settings['trials']} starts a seed, seeds {settings['seeds'][0]} to {settings['seeds'][-1]}.",
         *(f"{name}: not measured, there is no {file}" for name, file in answer["missing"].items()),
         *(_origin(name, row["made"]) for name, row in answer["agents"].items()),
+        *(
+            f"GoToTarget, {OTHER_WAYS[facing]}: fitness on the course {one['mean']:.1f} ±{one['se']:.1f}, "
+            f"{one['falls']} falls"
+            for facing, one in answer["ways_to_targets"].items()
+        ),
         *(goal["sentence"] for goal in answer["goals"]),
         "intervals are over starts of one learned walk each: they say nothing about other learning runs.",
         *experiment.claim_notes(answer["claims"]),
@@ -308,8 +331,21 @@ def _claims(agents: Agents) -> list[experiment.Claim]:
     ]
 
 
+def _turning_claims(agents: Agents, ways: Mapping[Facing, Mapping[str, Any]]) -> list[experiment.Claim]:
+    """That turning on the way is better than the other ways: by fitness on the course, where the paper has games."""
+    claims = []
+    for facing, other in ways.items():
+        turning = agents["GoToTarget"]["fitness"]
+        found = experiment.Estimate.with_error(
+            turning["mean"] - other["mean"], math.hypot(turning["se"], other["se"]), turning["trials"]
+        )
+        what = f"GoToTarget, fitness of turning on the way less that of {OTHER_WAYS[facing]}"
+        claims.append(experiment.Claim(what=what, ours=found, least=0.0, digits=1))
+    return claims
+
+
 def _origin(name: str, made: Mapping[str, Any]) -> str:
-    """How a walk was made: the last search with its effort, those before it, and what was done by hand."""
+    """Origin of a walk: the last search with its effort, those before it, and changes by hand."""
     if not made["command"]:
         return f"{name}: made by hand."
     before = "".join(f"; before that: {command}" for command in reversed(made["history"]))
@@ -348,7 +384,7 @@ def _pooled(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _together(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _together(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return TrialMean.pooled([TrialMean(**part) for part in parts]).as_json()
 
 

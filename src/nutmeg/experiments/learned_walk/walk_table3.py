@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-def plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
+def _plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
     """Draws the goal differences of all pairs, ours and the paper's, each with twice its standard error."""
     from matplotlib.figure import Figure
 
@@ -77,7 +77,7 @@ PAPER_DIFFERENCES: dict[tuple[str, str], tuple[float, float]] = {
 TOLERANCE = 0.25
 """A difference counts as the paper's within this share of it."""
 MIN_TOLERANCE = 0.5
-"""Or within so many goals in 600 s."""
+"""Smallest tolerance of a goal difference, in goals in 600 s."""
 PAPER_SECONDS = 600.0
 """Length of the paper's games; differences of shorter games are scaled to it before they are compared [s]."""
 
@@ -91,7 +91,7 @@ class Size:
     players: int
     """Players of a team."""
     half_length: float
-    """s."""
+    """Length of a half [s]."""
     halves: int
     pairs: tuple[tuple[str, str], ...] = tuple(PAPER_DIFFERENCES)
 
@@ -111,7 +111,7 @@ class Settings(experiment.ExperimentSettings):
     seed: int = 0
     """Seed of the games."""
     scale: str = ""
-    """How many games of which size: quick, middle, full or paper; `full` if empty."""
+    """Number and size of games: quick, middle, full or paper; `full` if empty."""
     walks: Path | None = None
     """A folder with other walks than those that come with Nutmeg."""
     size: Size | None = None
@@ -132,7 +132,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
     answer["goals"] = [one.as_json() for one in _table_goals(answer["pairs"])]
-    plot_differences(out / "table-3.png", answer["pairs"])
+    _plot_differences(out / "table-3.png", answer["pairs"])
     _report(out, series, results, answer)
     return answer
 

@@ -3,11 +3,14 @@
     answer = run(Path("runs/motoflex-fit"), Settings(seed=0, seeds=2))
     answer["runs"][0]["strategies"]["es"]["cut"]        # F at the start over F at the end
     answer["runs"][0]["walks"]                          # both walking set-ups with the parameters that were found
+    answer["runs"][0]["zmps"]                           # when they fall with other reference ZMPs
 
 Four walks and a kick of a hidden robot are recorded, a (mu+lambda)-ES in which no parent lives longer than three
 generations fits motors, gears and links to the joint angles (F of equation 2 with m = 2), and the parameters that it
-finds (params.toml) walk in both set-ups of section 5 beside the hidden robot and the robot before the fit. CMA-ES and
-least squares by Levenberg and Marquardt get the same number of candidates.
+finds (params.toml) walk in both set-ups of section 5 beside the hidden robot and the robot before the fit. Then the
+second set-up is walked with other reference ZMPs, because the paper's claim is that a ZMP keeps the fitted simulation
+up if and only if it keeps the robot up. CMA-ES and least squares by Levenberg and Marquardt get the same number of
+candidates.
 
 Reality is a hidden simulation whose numbers are drawn within the ranges of `SEARCHED_FACTORS`; its encoders are noisy
 and coarse, its motors exact (disturbed commands make every walk another one, and drown what the numbers change).
@@ -29,7 +32,7 @@ import numpy as np
 from nutmeg.base.journal import each_seed
 from nutmeg.experiments import experiment
 from nutmeg.experiments.back_to_reality.hidden_fit import Disturbance, followed, hidden_fit, hidden_values
-from nutmeg.experiments.motoflex.motoflex_walk import COMMAND_PERIOD, SET_UPS, walk_row
+from nutmeg.experiments.motoflex.motoflex_walk import COMMAND_PERIOD, SET_UPS, ZMP_REFERENCES, walk_row, zmp_name
 from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
 from nutmeg.motion.kick import Kick, KickSettings
 from nutmeg.motion.preview_walk import FALLEN_COSINE, MOTOFLEX_2, QUICK_STEPS, PreviewWalk, PreviewWalkSettings
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
     from nutmeg.search.run import Generation, SearchResult
 
 
-# What the robots of a MoToFlex fit do, and which of their numbers are searched (seed 001, section 4).
+# The trials of a MoToFlex fit, and the searched numbers of its robots (seed 001, section 4).
 #
 # The paper names neither its four walks nor its kick; these are walks ahead, aside, in a curve and with long steps.
 # Its unknowns were gains, friction and gear and flex numbers; here each is a factor of what the robot's
@@ -99,7 +102,7 @@ SEARCHED_LEGS = {
     "legs": _factor(0.05, 4.0, "gear.*.stiffness", "flex.legs.stiffness"),
     "play": _factor(0.1, 3.0, "gear.*.play"),
 }
-"""For the falls: how stiff the legs are, and how much play they have."""
+"""Searched numbers for the falls: stiffness and play of the legs."""
 
 
 def motoflex_twin(timestep: float, searched: dict[str, Searched] | None = None, *, threads: int = 1) -> Twin:
@@ -109,7 +112,7 @@ def motoflex_twin(timestep: float, searched: dict[str, Searched] | None = None, 
 
 
 def four_walks_and_a_kick(table: RobotTable, seconds: float) -> list[Trial]:
-    """The five robots of an evaluation; walks last so long [s], the kick as long as it takes."""
+    """The five trials of an evaluation: four walks of this duration [s], and a kick of its own duration."""
     trials = [walking(table, name, settings, seconds) for name, settings in WALKS.items()]
     kick = Kick(table, KICK_SETTINGS)
     times = np.arange(round(kick.duration / COMMAND_PERIOD)) * COMMAND_PERIOD
@@ -134,11 +137,11 @@ PAPER_SCALE = {
     "nodes": 200,
 }
 LIFETIME = 3
-"""For how many generations a parent of the evolution strategy lives."""
+"""Lifetime of a parent of the evolution strategy, in generations."""
 WALKERS = ("hidden", "before", "found")
-"""Who walks after a fit: the hidden robot, the robot before the fit, and the parameters of the first strategy."""
+"""Robots that walk after a fit: the hidden one, the one before the fit, and that of the first strategy."""
 CUT_GOAL = 5.0
-"""The error is to be cut at least so many times."""
+"""Goal for the factor by which a fit reduces the error."""
 EXPONENT = 2.0
 """The exponent m of F."""
 DISTURBANCE = Disturbance(angle=0.0005, resolution=0.0015)
@@ -173,6 +176,8 @@ class Scale:
     strategies: tuple[str, ...] = STRATEGIES
     walk_seconds: float = 12.0
     """Length of the walks of both set-ups afterwards [s]."""
+    references: int = len(ZMP_REFERENCES)
+    """Number of reference ZMPs that are tried afterwards."""
     judged: bool = False
     """Whether the first robot's numbers are judged for identifiability."""
     least_cut: float = CUT_GOAL
@@ -180,7 +185,7 @@ class Scale:
 
     @property
     def candidates(self) -> int:
-        """How many candidates each strategy gets."""
+        """Number of candidates of each strategy."""
         return self.generations * self.children
 
 
@@ -193,9 +198,10 @@ SCALES = {
         generations=2,
         strategies=("es",),
         walk_seconds=8.0,
+        references=2,
         least_cut=1.05,
     ),
-    "small": Scale(seconds=1.9, timestep=0.004, parents=3, children=12, generations=3, walk_seconds=8.0, least_cut=1.5),
+    "small": Scale(seconds=1.9, timestep=0.004, parents=3, children=12, generations=3, least_cut=1.5),
     "middle": Scale(seconds=2.0, timestep=0.004, generations=4, judged=True),
     "evolution": Scale(seconds=4.0, timestep=0.002, generations=20, judged=True),
     "paper": Scale(seconds=10.0, timestep=0.001, children=800, generations=100, judged=True),
@@ -213,7 +219,7 @@ class Settings(experiment.ExperimentSettings):
     reality: Path | None = None
     """A TOML file with hidden factors, `values = { play = 0.5 }`; the others are drawn."""
     scale: str | Scale = ""
-    """How much is done: quick, small, middle, evolution or paper; `middle` if empty."""
+    """Size of the experiment: quick, small, middle, evolution or paper; `middle` if empty."""
 
     @property
     def size(self) -> Scale:
@@ -243,7 +249,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 def _goals(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.Goal]:
-    """What every fit is held to."""
+    """The goals of every fit."""
     first = size.strategies[0]
     cuts = [run["strategies"][first]["cut"] for run in runs]
     walks = [row for run in runs for row in run["walks"]]
@@ -257,7 +263,7 @@ def _goals(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.Go
 
 
 def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.Claim]:
-    """What the paper says of its fit and of what the parameters do; seeds are hidden robots."""
+    """Claims of the paper about its fit and the walks with its parameters; seeds are hidden robots."""
 
     def over(a: str, b: str) -> experiment.Estimate:
         return experiment.Estimate.of([run["strategies"][a]["error"] / run["strategies"][b]["error"] for run in runs])
@@ -279,6 +285,16 @@ def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.C
         if name != "es" and "es" in size.strategies
     ]
     walks = [row for run in runs for row in run["walks"]]
+    tried = [row for run in runs for row in run["zmps"]]
+    claims += [
+        experiment.Claim.same_outcome(
+            f"reference ZMPs with which {meaning} if and only if the hidden robot does",
+            [row[who] is not None for row in tried],
+            [row["hidden"] is not None for row in tried],
+        )
+        for who, meaning in (("found", "the parameters fall"), ("before", "the robot before the fit falls"))
+        if tried
+    ]
     if walks:
         claims.append(
             experiment.Claim.same_outcome(
@@ -326,6 +342,11 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         for run in answer["runs"]
         for row in run["walks"]
     ]
+    notes += [
+        f"robot {run['seed']}, reference ZMP {row['zmp']}: " + ", ".join(f"{who} {_stood(row[who])}" for who in WALKERS)
+        for run in answer["runs"]
+        for row in run["zmps"]
+    ]
     return experiment.ResultTable.of(
         rows, columns, *notes, *experiment.claim_notes(answer["claims"]), *experiment.goal_notes(answer["goals"])
     )
@@ -335,6 +356,10 @@ def _walked(row: Mapping[str, Any]) -> str:
     if row["fallen_at"] is not None:
         return f"falls at {row['fallen_at']:.1f} s"
     return f"{row['speed']:.3f} m/s, phase {row['phase'] * experiment.DEGREES:.0f} deg"
+
+
+def _stood(fallen_at: float | None) -> str:
+    return "stays up" if fallen_at is None else f"falls at {fallen_at:.1f} s"
 
 
 def _error(exponent: float = EXPONENT) -> DistanceSettings:
@@ -366,12 +391,17 @@ def _fit_robot(seed: int, settings: Settings, out: Path | None, say: experiment.
             "cpu_seconds": time.process_time() - begun,
         }
     chosen = found[size.strategies[0]]
+    bodies = {
+        who: found_body(twin, candidate, "nutmeg reproduce motoflex-fit")
+        for who, candidate in zip(WALKERS, (hidden, twin.space.start, chosen.best.candidate), strict=True)
+    }
     row: dict[str, Any] = {
         "seed": seed,
         "error": {"start": start, "at_truth": truth},
         "hidden": twin.space.named(hidden),
         "strategies": strategies,
-        "walks": _walks(twin, hidden, chosen.best.candidate, size, out, say),
+        "walks": _walks(bodies, size, out, say),
+        "zmps": _other_zmps(bodies, size, say),
     }
     if out is not None:
         if size.judged:
@@ -414,15 +444,11 @@ def found_body(twin: Twin, candidate: Floats, source: str) -> IdentifiedBody:
 
 
 def _walks(
-    twin: Twin, hidden: Floats, found: Floats, size: Scale, out: Path | None, say: experiment.Progress
+    bodies: Mapping[str, IdentifiedBody], size: Scale, out: Path | None, say: experiment.Progress
 ) -> list[dict[str, Any]]:
     """Both set-ups of section 5 with the hidden robot, the one before the fit, and the parameters that were found."""
     from nutmeg.view.reports.figures import plot_walks
 
-    bodies = {
-        who: found_body(twin, candidate, "nutmeg reproduce motoflex-fit")
-        for who, candidate in zip(WALKERS, (hidden, twin.space.start, found), strict=True)
-    }
     if out is not None:
         write_body(out / "params.toml", bodies["found"])
     rows = []
@@ -436,13 +462,27 @@ def _walks(
                 "motoflex",
                 seconds=size.walk_seconds,
                 name=who,
-                robot=twin.settings.robot,
+                robot=body.robot,
                 body=body,
             )
             results.append(result)
         rows.append(row)
         if out is not None:
             plot_walks(results, out / f"chain-{set_up.figure}", commanded=set_up.settings.forward, title=set_up.name)
+    return rows
+
+
+def _other_zmps(bodies: Mapping[str, IdentifiedBody], size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
+    """Times at which robots fall in the second set-up with other reference ZMPs [s]; None if they stay up."""
+    rows = []
+    for changed in ZMP_REFERENCES[: size.references]:
+        row: dict[str, Any] = {"zmp": zmp_name(changed)}
+        say(f"reference ZMP {row['zmp']}")
+        for who, body in bodies.items():
+            settings = dataclasses.replace(MOTOFLEX_2, **changed)
+            _, walked = walk_row(settings, "motoflex", seconds=size.walk_seconds, robot=body.robot, body=body)
+            row[who] = walked["fallen_at"]
+        rows.append(row)
     return rows
 
 

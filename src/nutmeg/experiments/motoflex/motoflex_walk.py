@@ -103,7 +103,7 @@ SEARCHED_COMPLIANCE = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is walked."""
+    """Size of the experiment."""
 
     seconds: float
     """Length of a walk [s]."""
@@ -112,7 +112,7 @@ class Scale:
     ablation_seeds: int = 2
     """Walks of each partial model in both set-ups."""
     references: int = len(ZMP_REFERENCES)
-    """How many reference ZMPs are tried."""
+    """Number of reference ZMPs."""
     searched: int = 100
     """Candidates of the search of compliance."""
 
@@ -137,14 +137,14 @@ class Settings(experiment.ExperimentSettings):
 
 @dataclass(frozen=True)
 class Gait:
-    """What is measured of one walk beside its speed."""
+    """Measurements of one walk beside its speed."""
 
     phase: float
     """Phase of the pitch against the gait [rad]; NaN after a fall."""
     landing_pitch: float
     """Pitch when a foot is to land, from the mean pitch [rad]; negative for leaning back."""
     alternation: float
-    """How much larger every second swing of the pitch is than those between, as a share of their mean."""
+    """Excess of every second swing of the pitch over those between, as a share of their mean."""
 
 
 def measure_gait(trial: WalkTrial, settings: PreviewWalkSettings, start: float, stop: float) -> Gait:
@@ -236,7 +236,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     walks = kept("walks", lambda: _walks(out, size, seeds, say))
     ablation = kept("ablation", lambda: _ablation(size, say))
     references = kept("references", lambda: _references(size, say))
-    searched = kept("search", lambda: search_compliance(size.searched, say, threads=settings.threads))
+    searched = kept("search", lambda: _search_compliance(size.searched, say, threads=settings.threads))
     answer: dict[str, Any] = {
         "experiment": "motoflex-walk",
         "walks": walks,
@@ -257,7 +257,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
-    """What this simulation is held to, whatever the paper's robot does."""
+    """Goals of this simulation that do not depend on the paper's robot."""
     rows = {(row["set_up"], row["actuation"]): row for row in summarised(answer["walks"])}
     rigid, soft = rows[SET_UPS[0].name, "ideal"], rows[SET_UPS[0].name, "motoflex"]
     falls = {
@@ -307,14 +307,17 @@ def _ablation(size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
     return rows
 
 
+def zmp_name(changed: Mapping[str, Any]) -> str:
+    """A reference ZMP in words."""
+    return ", ".join(f"{key.removeprefix('zmp_')} {value}" for key, value in changed.items())
+
+
 def _references(size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
-    """Which reference ZMPs keep the robot of set-up 2 up: rigid, soft, and soft by the algorithms as printed."""
+    """Falls of the robot of set-up 2 by reference ZMP: rigid, soft, and soft by the algorithms as printed."""
     rows = []
     for changed in ZMP_REFERENCES[: size.references]:
         walk = dataclasses.replace(MOTOFLEX_2, **changed)
-        row: dict[str, Any] = {
-            "zmp": ", ".join(f"{key.removeprefix('zmp_')} {value}" for key, value in changed.items())
-        }
+        row: dict[str, Any] = {"zmp": zmp_name(changed)}
         for actuation in ("ideal", "motoflex", "motoflex-paper"):
             say(f"reference ZMP {row['zmp']}: {actuation}")
             row[actuation] = walk_row(walk, actuation, seconds=size.seconds)[1]["fallen_at"]
@@ -329,12 +332,12 @@ SEARCH_SECONDS = 9.0
 FALL_COST = 4.0
 """Cost of a candidate that falls, more than any that walks has."""
 SHOWN_CANDIDATES = 12
-"""How many of the best candidates are looked at closely."""
+"""Number of best candidates that are shown in detail."""
 
 
 @dataclass(frozen=True)
 class ComplianceCost:
-    """How far set-up 1 is from the paper's: half a turn of phase counts as much as 50 mm/s; (n,) of (n, k)."""
+    """Distance of set-up 1 from the paper's, (n,) of (n, k): half a turn of phase has the weight of 50 mm/s."""
 
     twin: Twin
     trial: Trial
@@ -360,14 +363,14 @@ class ComplianceCost:
 
     @staticmethod
     def cost(speed: float, phase: float) -> float:
-        """Of one candidate."""
+        """The cost of one candidate."""
         if not math.isfinite(speed):
             return FALL_COST
         off = abs(float(wrap_angle(np.array(phase - math.pi))))
         return off / math.pi + abs(speed - PAPER_SPEEDS["motoflex"]) / 0.05
 
 
-def search_compliance(candidates: int, say: experiment.Progress, *, threads: int = 1) -> dict[str, Any] | None:
+def _search_compliance(candidates: int, say: experiment.Progress, *, threads: int = 1) -> dict[str, Any] | None:
     """Looks for factors with which set-up 1 leans back at landing and walks at the paper's speed; None without any."""
     if not candidates:
         return None

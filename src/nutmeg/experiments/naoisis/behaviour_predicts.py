@@ -36,7 +36,7 @@ from nutmeg.experiments.experiment import number
 from nutmeg.match.calibration.calibrate import calibrate
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.tactics.strategies import strategy_names
+from nutmeg.match.players.tactics.strategies import BOOSTER_KICKS_NAME, BOOSTER_NAME, strategy_names
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.series.series import Series, SeriesGames
 from nutmeg.match.series.settings import Entrant, SeriesSettings
@@ -56,10 +56,10 @@ MEASURES: dict[Measure, str] = {
     "possession": "share of the time nearest to the ball",
     "shots": "shots a game",
 }
-"""What strategies are compared by: a number of each team of a game, of which the opponent's is taken away."""
+"""Measures by which strategies are compared: a number of each team of a game minus that of its opponent."""
 
 
-# How well two series of games agree on who is stronger: rank correlations with bootstrap intervals.
+# Agreement of two series of games about the strengths of teams: rank correlations with bootstrap intervals.
 #
 # Strengths are those whose differences come nearest to the differences of all games (least squares over games). A
 # bootstrap draws games anew: what the strengths say plus the error of a game drawn from all, so that pairs with one
@@ -71,12 +71,12 @@ _BOOTSTRAP_SAMPLES = 1000
 
 @dataclass(frozen=True)
 class Strengths:
-    """How much better than an average opponent strategies are by a measure."""
+    """Strengths of strategies relative to an average opponent, by a measure."""
 
     found: Floats
-    """(teams,)."""
+    """Strength of each strategy in all games, (teams,)."""
     drawn: Floats
-    """The same of games drawn anew, (teams, samples)."""
+    """Strengths from bootstrap samples of the games, (teams, samples)."""
 
     @classmethod
     def of(
@@ -177,12 +177,12 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     figure.savefig(path, dpi=120)
 
 
-STRATEGIES = tuple(strategy_names())
-"""The strategies that play: all that come with Nutmeg."""
+STRATEGIES = tuple(name for name in strategy_names() if name not in (BOOSTER_NAME, BOOSTER_KICKS_NAME, "careful"))
+"""The strategies that play: all that come with Nutmeg, but that for taller robots, and `builtin` with brakes."""
 _WALK_NAME = "final"  # the walk of all robots
 RULE_BOOK = "sim3d"
 """The rules of all games."""
-_BASE_BODY = "nao-spark"  # whose numbers and eyes the behavioural world uses before calibration
+_BASE_BODY = "nao-spark"  # robot whose numbers and cameras the behavioural world uses before calibration
 _CALIBRATIONS = ("before", "after")
 _RANK_GOAL = 0.8  # the rank correlation that is aimed for
 _RECORDED_PAIRS = ((6, 8), (3, 4), (7, 5), (11, 8), (4, 7), (10, 6), (9, 3), (2, 11))
@@ -293,7 +293,7 @@ def series_of(size: Size, seed: int) -> SeriesSettings:
 
 
 def behavioural(settings: SeriesSettings, body: str, games: int) -> SeriesSettings:
-    """The same in the behavioural world, with bodies by name or file."""
+    """The series in the behavioural world, with bodies by name or file."""
     return dataclasses.replace(settings, world="behavioural", behaviour=body, eyes=_BASE_BODY, games=games)
 
 
@@ -316,7 +316,7 @@ def calibrated(out: Path, settings: SeriesSettings, size: Size, say: experiment.
 
 
 def _record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: Path) -> None:
-    """Plays a physical game and writes it down, with what players believe and want."""
+    """Plays a physical game and records it with the players' beliefs and intentions."""
     settings = games.settings
     seed = int(default_rng(SeedSequence(settings.seed, spawn_key=(*pair, number))).integers(2**63))
     sides = pair if number % 2 == 0 else pair[::-1]
@@ -326,9 +326,8 @@ def _record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: P
         left=settings.team[sides[0]].name,
         right=settings.team[sides[1]].name,
         seats=2 * settings.players,
-        kick_off=Side(number // 2 % 2),
         record=path,
-        setup=PhysicalSetup(field=settings.ground),
+        setup=PhysicalSetup(field=settings.ground, kick_off=Side(number // 2 % 2)),
     )
     with game:
         driver = GameLoop(game, {who: player for index in sides for who, player in games.team(index)})

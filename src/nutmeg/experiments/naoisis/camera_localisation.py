@@ -1,14 +1,14 @@
-"""Localisation from camera pictures alone: how far from the truth a robot believes to be on a walk around the pitch.
+"""Localisation from camera pictures alone: the error of a robot's believed pose on a walk around the pitch.
 
     answer = run(Path("runs/camera-localisation"), Settings())
     answer["conditions"]["pictures"]["median_error"]            # m
     answer["met"]
 
-Asked for: a median error under 0.3 m and 10 degrees. The robot knows nothing when it begins, not even which way it
-looks; errors count from the first picture on. Two pairs of eyes see the same walk: `pictures` gets what the cameras of
-the behavioural world draw, `shaken` gets them with noise, and with angles of the head that are wrong by a sway of the
-trunk, as a walking robot's are. `odometry` is the estimate from odometry alone with a known start. At the end the
-robot is carried elsewhere, and it is measured how long it takes to notice. The truth and what is believed are recorded.
+The goal is a median error under 0.3 m and 10 degrees. The robot starts without an estimate of its pose; errors count
+from the first picture on. Two trackers see the same walk: `pictures` gets the pictures of the behavioural world's
+cameras, `shaken` gets them with noise, and with head angles that are wrong by a sway of the trunk, as on a walking
+robot. `odometry` is the estimate from odometry alone with a known start. At the end the robot is carried elsewhere, and
+the time is measured until it has found its pose again. The truth and the beliefs are recorded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import BehaviourWorld
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,7 +91,7 @@ class Frame:
     """(2,) the truth, m."""
 
 
-class CameraWalk:
+class _CameraWalk:
     """The walk; holds a renderer until closed.
 
     Args:
@@ -231,12 +231,12 @@ POSE_LABELS = ("x", "y", "heading")
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is measured."""
+    """Size of the measurements."""
 
     seconds: float = 100.0
-    """Duration of the walk [s]: once around the pitch takes about so long."""
+    """Duration of the walk [s]; the default is about once around the pitch."""
     search: float = 20.0
-    """How long a robot that was carried away may look around [s]."""
+    """Time for which a robot that was carried away may look around [s]."""
     sway: float = 0.01
     """Deviation of the head's yaw and pitch in `shaken`, rad, drawn anew for each picture."""
     noise: float = 10.0
@@ -289,7 +289,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 def _claims(runs: Sequence[Mapping[str, Any]]) -> list[experiment.Claim]:
-    """What was asked for, over walks."""
+    """Claims that the goals are met, over walks."""
     found = [run["pictures"] for run in runs]
     again = experiment.Estimate.of_share(sum(one["found_again"] is not None for one in found), len(found))
     return [
@@ -374,8 +374,10 @@ def _one_seed(path: Path, seed: int, size: Scale) -> dict[str, Any]:
     balls: list[float] = []
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        CameraWalk(seed) as walk,
-        RecordingWriter.create(path, channels, kind="localisation", seed=seed, overwrite=True) as writer,
+        _CameraWalk(seed) as walk,
+        RecordingWriter.create(
+            path, Manifest(kind="localisation", seed=seed, channels=tuple(channels)), overwrite=True
+        ) as writer,
     ):
         reckoned: Floats | None = None
         for frame in walk.frames(size.seconds):
@@ -398,9 +400,9 @@ def _one_seed(path: Path, seed: int, size: Scale) -> dict[str, Any]:
 
 
 def _found_again(
-    walk: CameraWalk, believers: dict[str, _Believer], rng: np.random.Generator, longest: float
+    walk: _CameraWalk, believers: dict[str, _Believer], rng: np.random.Generator, longest: float
 ) -> dict[str, float | None]:
-    """After how many seconds each knows where it is again when it has been carried away; None if it does not."""
+    """Time after which each tracker has found its pose again after being carried away [s]; None if it has not."""
     x, y, heading = walk.world.state.pose[0, 0].tolist()
     walk.carry(-x + rng.uniform(-0.3, 0.3), -y + rng.uniform(-0.3, 0.3), heading + rng.uniform(1.5, 4.5))
     since: dict[str, float] = {}

@@ -64,7 +64,7 @@ _FOOT_TIP = (0.10, 0.05)  # tip of a foot, from which the direction of a kick is
 
 
 @dataclass(frozen=True)
-class KickCase:
+class _KickCase:
     """A kick of figure 5."""
 
     name: str
@@ -72,18 +72,18 @@ class KickCase:
     ball: tuple[float, float]
     """Ahead and to the left of the robot [m]."""
     direction: float | None
-    """Where table 2 of the paper sends the ball, to the left [rad]; None for nowhere."""
+    """Direction of the ball in table 2 of the paper, positive to the left [rad]; None if it is not kicked."""
 
 
 _KICKS = (
-    KickCase("right side", KickKind.RIGHT_SIDE, (0.16, 0.05), None),
-    KickCase(
+    _KickCase("right side", KickKind.RIGHT_SIDE, (0.16, 0.05), None),
+    _KickCase(
         "right straight, ball at an angle",
         KickKind.RIGHT_STRAIGHT,
         (0.18, -0.08),
         math.atan2(-0.08 + _FOOT_TIP[1], 0.18 - _FOOT_TIP[0]),
     ),
-    KickCase("right straight, ball out of reach", KickKind.RIGHT_STRAIGHT, (0.28, 0.0), None),
+    _KickCase("right straight, ball out of reach", KickKind.RIGHT_STRAIGHT, (0.28, 0.0), None),
 )
 
 
@@ -148,7 +148,7 @@ class _Pictures(Cameras):
         super().__init__(load_eyes("nao"), field, load_ball(field.ball))
 
     def of(self, state: MatchesState, slot: int) -> tuple[Bytes, Bytes]:
-        """What the upper and the lower camera of a robot show."""
+        """Pictures of the upper and the lower camera of a robot."""
         upper, lower = self.draw(state, 0, [slot])[0]
         return upper, lower
 
@@ -233,7 +233,7 @@ def _figure_4(path: Path) -> list[experiment.Claim]:
     figure.axes[0].set_ylabel("opponent to the left [m]")
     figure.colorbar(dots, ax=figure.axes, label="distance answered [m]")
     _save(figure, path)
-    # What is heard is the nearest point of a body, so the cone is measured where only a thin edge is inside it.
+    # The sonar measures the nearest point of a body, so the cone is measured where only a thin edge is inside it.
     heard = np.isfinite(answers)
     bearings = np.degrees(np.arctan2(where[:, 1], where[:, 0]))
     middle = [float(np.median(bearings[heard[:, side]])) for side in (0, 1)]
@@ -324,7 +324,7 @@ def _figure_5(path: Path, pictures: _Pictures, seeds: Sequence[int]) -> list[exp
     return claims
 
 
-def _kicked(case: KickCase, seed: int, seconds: float = 5.0) -> Floats:
+def _kicked(case: _KickCase, seed: int, seconds: float = 5.0) -> Floats:
     """The path of a ball that is kicked, (T, 2) [m]."""
     world = _world(seed, {BLUE: (0.0, 0.0, 0.0)})
     world.place_ball(0, *case.ball)
@@ -483,7 +483,7 @@ _SENSES = ("seen", "sonar")  # what the observer has: eyes alone, or eyes and so
 
 
 def _beliefs(seed: int) -> dict[str, Any]:
-    """What the pink robot believes about the blue one that comes nearer, with and without its sonar."""
+    """Beliefs of the pink robot about the approaching blue one, with and without its sonar."""
     observer = (0.3, 0.0, math.pi)
     world = _world(seed, {PINK: observer, BLUE: (-0.6, -0.1, 0.05)})
     eyes, field = load_eyes("nao"), load_field(FIELD_NAME)

@@ -61,12 +61,12 @@ def register_environments() -> None:
 _ONE = np.ones(1, dtype=bool)
 
 
-def walk_velocity_task(options: dict[str, Any], count: int) -> Task:
+def _walk_velocity_task(options: dict[str, Any], count: int) -> Task:
     """The task of `nutmeg/WalkVelocity-v0` for `count` robots."""
     return WalkVelocityTask(checked_options(WalkVelocityOptions, WALK_VELOCITY, options), count)
 
 
-def go_to_target_task(options: dict[str, Any], count: int) -> Task:
+def _go_to_target_task(options: dict[str, Any], count: int) -> Task:
     """The task of `nutmeg/GoToTarget-v0` for `count` robots."""
     return GoToTargetTask(checked_options(GoToTargetOptions, GO_TO_TARGET, options), count)
 
@@ -124,13 +124,13 @@ class TaskEnv(gymnasium.Env[Floats32, Floats32]):
 class WalkVelocityEnv(TaskEnv):
     """`nutmeg/WalkVelocity-v0`; options are those of `WalkVelocityOptions`."""
 
-    make_task = staticmethod(walk_velocity_task)
+    make_task = staticmethod(_walk_velocity_task)
 
 
 class GoToTargetEnv(TaskEnv):
     """`nutmeg/GoToTarget-v0`; options are those of `GoToTargetOptions`."""
 
-    make_task = staticmethod(go_to_target_task)
+    make_task = staticmethod(_go_to_target_task)
 
 
 MAX_ROBOTS = 100_000
@@ -281,13 +281,13 @@ class TaskVectorEnv(VectorEnv[Floats32, Floats32, Any]):
 class WalkVelocityVectorEnv(TaskVectorEnv):
     """`nutmeg/WalkVelocity-v0` for N robots; options are those of `WalkVelocityOptions`."""
 
-    make_task = staticmethod(walk_velocity_task)
+    make_task = staticmethod(_walk_velocity_task)
 
 
 class GoToTargetVectorEnv(TaskVectorEnv):
     """`nutmeg/GoToTarget-v0` for N robots; options are those of `GoToTargetOptions`."""
 
-    make_task = staticmethod(go_to_target_task)
+    make_task = staticmethod(_go_to_target_task)
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     """Results of a cycle."""
 
     reward: Floats
-    """(N,)."""
+    """Reward of the step for each robot, (N,)."""
     fell: Bools
     """Episodes that end because the robot fell, (N,)."""
     over: Bools

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from nutmeg.learning.policies.task import RobotTask
 
 
-def spaces_of(task: RobotTask) -> tuple[Box, Box]:
+def _spaces_of(task: RobotTask) -> tuple[Box, Box]:
     """The spaces of one robot's observations and actions."""
     seen = Box(-np.inf, np.inf, task.observation.shape[1:], np.float32)
     return seen, Box(-MAX_ACTION, MAX_ACTION, (task.actions,), np.float32)
 
 
-def step_task(task: RobotTask, actions: Floats32) -> tuple[Floats32, Bools, Bools, Floats32]:
+def _step_task(task: RobotTask, actions: Floats32) -> tuple[Floats32, Bools, Bools, Floats32]:
     """One cycle; rewards, episodes that ended and that were cut off, (N,) each, and what they saw last, (N, ...)."""
     task.advance(np.ascontiguousarray(actions, np.float32))
     last, reward = task.observation.copy(), task.reward.copy()
@@ -58,7 +58,7 @@ class TaskVectorEnv(VectorEnv[Any, Any, Any]):
     def __init__(self, task: RobotTask) -> None:
         self.task, self.num_envs = task, task.count
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
-        self.single_observation_space, self.single_action_space = spaces_of(task)
+        self.single_observation_space, self.single_action_space = _spaces_of(task)
         self.observation_space = batch_space(self.single_observation_space, task.count)
         self.action_space = batch_space(self.single_action_space, task.count)
 
@@ -72,7 +72,7 @@ class TaskVectorEnv(VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Floats32) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One cycle of 20 ms; `infos["final_obs"]` has what was seen last in episodes that are over."""
-        reward, ended, cut, last = step_task(self.task, actions)
+        reward, ended, cut, last = _step_task(self.task, actions)
         infos: dict[str, Any] = {}
         over = ended | cut
         if over.any():
@@ -92,7 +92,7 @@ class _StableBaselinesRobots:
 
     def __init__(self, task: RobotTask) -> None:
         self.task, self._actions = task, np.zeros((task.count, task.actions), np.float32)
-        super().__init__(task.count, *spaces_of(task))  # type: ignore[call-arg]
+        super().__init__(task.count, *_spaces_of(task))  # type: ignore[call-arg]
 
     def reset(self) -> Floats32:
         self.task.begin(np.arange(self.task.count))
@@ -102,7 +102,7 @@ class _StableBaselinesRobots:
         self._actions = actions
 
     def step_wait(self) -> tuple[Floats32, Floats32, Bools, list[dict[str, Any]]]:
-        reward, ended, cut, last = step_task(self.task, self._actions)
+        reward, ended, cut, last = _step_task(self.task, self._actions)
         infos: list[dict[str, Any]] = [{} for _ in reward]
         for row in np.flatnonzero(ended | cut):
             infos[row] = {"terminal_observation": last[row], "TimeLimit.truncated": bool(cut[row])}

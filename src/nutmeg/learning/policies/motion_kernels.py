@@ -23,7 +23,7 @@ from nutmeg.learning.policies.walk_kernels import (
     uniform,
 )
 from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
-from nutmeg.motion.policy_kernels import observe, smooth, tell_progress
+from nutmeg.motion.policy_kernels import observe, set_progress, smooth
 from nutmeg.sim.ball_way import rest_of_ball, spin_in_world
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def begin_motions(
             q[at.moved[i]] = angle
             s.angles[i], s.before[i], s.action[i], e.pending[i], e.start[i] = angle, angle, 0.0, 0.0, angle
         e.head[0], e.head[1] = 0.3 * signed(e), 0.3 * signed(e)
-        s.told[BALL], s.told[BALL + 1] = 0.0, 0.0
-        s.told[KIND] = 0.0 if p.kicks else (1.0 if stored[2][chosen] == 0 else -1.0)
+        s.task[BALL], s.task[BALL + 1] = 0.0, 0.0
+        s.task[KIND] = 0.0 if p.kicks else (1.0 if stored[2][chosen] == 0 else -1.0)
         if p.kicks:
             off = 0.2 * r.tolerance + 0.8 * r.level * r.tolerance
             x, y = off * signed(e), off * signed(e)
@@ -120,14 +120,14 @@ def begin_motions(
             for i in range(6):
                 v[p.ball_rate + i] = 0.0
             # The robot knows only about where it lies.
-            s.told[BALL] = (x + r.unsure * about_normal(e)) / BALL_SCALE
-            s.told[BALL + 1] = (y + r.unsure * about_normal(e)) / BALL_SCALE
-        tell_progress(s, min(t.period / duration(e, p), 1.0))
+            s.task[BALL] = (x + r.unsure * about_normal(e)) / BALL_SCALE
+            s.task[BALL + 1] = (y + r.unsure * about_normal(e)) / BALL_SCALE
+        set_progress(s, min(t.period / duration(e, p), 1.0))
         observe(s, t, out[place])
 
 
 @kernel
-def frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int, off: tuple[float, float]) -> float:
+def _frame_at(e: MotionEpisode, p: MotionPlans, seconds: float, joint: int, off: tuple[float, float]) -> float:
     """The target of one joint so long after the beginning, for a ball that is seen `off` its place [rad]."""
     before, since = e.start[joint], 0.0
     for frame in range(p.frames[e.motion]):
@@ -153,10 +153,10 @@ def command_motions(
         seconds, whole = (e.cycle + 1) * t.period, duration(e, p)
         share = min((seconds - whole) / STEADY_TIME, 1.0)
         share = share * share * (3 - 2 * share)
-        off = s.told[BALL] * BALL_SCALE, s.told[BALL + 1] * BALL_SCALE
+        off = s.task[BALL] * BALL_SCALE, s.task[BALL + 1] * BALL_SCALE
         for i in range(t.motors):
             if seconds <= whole + 1e-9:
-                goal = frame_at(e, p, seconds, i, off) + t.reach[i] * s.action[i]
+                goal = _frame_at(e, p, seconds, i, off) + t.reach[i] * s.action[i]
             else:
                 # The motion is over: from where its joints are into the stance, as `Skills` does.
                 if seconds - t.period <= whole + 1e-9:
@@ -182,7 +182,7 @@ def ball_way(q: Floats, v: Floats, e: MotionEpisode, p: MotionPlans) -> tuple[fl
 
 
 @kernel
-def observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpisode, out: Floats32) -> None:  # noqa: ANN401
+def _observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpisode, out: Floats32) -> None:  # noqa: ANN401
     """What only the critic sees, (10,)."""
     cos, sin = math.cos(e.yaw), math.sin(e.yaw)
     x, y = v[at.rate], v[at.rate + 1]
@@ -242,6 +242,6 @@ def judge_motions(
                 reward[n] += r.metre * (ahead - abs(left))
                 e.distance += ahead
                 e.aside += abs(left)
-        observe_truth(q, v, at, p, e, truth[n])
-        tell_progress(s, min((e.cycle + 1) * t.period / whole, 1.0))
+        _observe_truth(q, v, at, p, e, truth[n])
+        set_progress(s, min((e.cycle + 1) * t.period / whole, 1.0))
         observe(s, t, out[n])

@@ -168,7 +168,7 @@ class MotionTask(RobotTask):
         stored: how many robots walk for the states that episodes begin with.
     """
 
-    told = MOTION_SIGNS
+    task_signs = MOTION_SIGNS
     episode = MotionEpisode
     ball = "none"
     """The ball that lies in the world."""

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 
 from nutmeg.base.settings import Bounds, above, check_bounds
-from nutmeg.motion.policy import CUT
+from nutmeg.motion.policy import OBSERVATION_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,7 +172,7 @@ def _image(values: Array, mirror: Sequence[Array]) -> Array:
     return values[:, partner] * sign
 
 
-class Adam:
+class _Adam:
     """Adam (Kingma and Ba, 2015) for vectors that are changed in place."""
 
     def __init__(self, vectors: Sequence[Array]) -> None:
@@ -310,7 +310,7 @@ class Learner:
         self.critic = Perceptron((observations + truths, *settings.hidden, 1), self.arrays, rng, 1.0)
         self.spread: Array = self.arrays.put(np.full(self.actions, math.log(settings.spread), np.float32))
         self._spread_slope: Array = self.spread * 0.0
-        self._optimiser = Adam([self.policy.numbers, self.critic.numbers, self.spread])
+        self._optimiser = _Adam([self.policy.numbers, self.critic.numbers, self.spread])
         self.rate = settings.rate
         self._mirrors: list[list[Array]] = []
         self._act: Perceptron | Symmetric = self.policy
@@ -353,7 +353,7 @@ class Learner:
         return self._act.forward(self._normal(observation, self._of_seen))[0]
 
     def _normal(self, values: Array, of: tuple[Array, Array]) -> Array:
-        return self.arrays.module.clip((values - of[0]) * of[1], -CUT, CUT)
+        return self.arrays.module.clip((values - of[0]) * of[1], -OBSERVATION_LIMIT, OBSERVATION_LIMIT)
 
     # ---- learning
 

@@ -41,15 +41,10 @@ if TYPE_CHECKING:
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
     from nutmeg.motion.policy import Gait
-    from nutmeg.sim.warp_engine import Device
+    from nutmeg.sim.worlds import Device
 
 CHUNKS_A_THREAD = 2
 """Into how many parts the robots of a thread are cut, so that threads end at about the same time."""
-
-
-SOLVER_ITERATIONS = 10, 20
-"""The most iterations of the solver, and of its line search, on a device: there all worlds wait for the slowest one, a
-robot that falls, which is not worth it. A warm solver needs two or three."""
 
 
 @dataclass
@@ -114,7 +109,7 @@ class LearningBody:
     """Their angles in the stance [rad]."""
 
 
-def learning_body(scene: Scene, table: RobotTable, legs: frozenset[str]) -> Records[LearningBody]:
+def _learning_body(scene: Scene, table: RobotTable, legs: frozenset[str]) -> Records[LearningBody]:
     """The record of a robot's places, (1,); `legs` are the joints of its legs."""
     moved, names = moved_motors(scene, table), [table.joints[joint] for joint in table.motor_joints]
     others = sorted(({*range(len(names))} - {*moved.tolist()}), key=lambda motor: names[motor] not in NECK_JOINTS)
@@ -157,6 +152,8 @@ class Variation:
     """Gains of drives are multiplied by 1 minus to 1 plus this."""
     damping: float = 0.3
     """Damping and friction of joints likewise."""
+    contact: float = 0.0
+    """Stiffness and damping of contacts likewise, each by a number of its own."""
 
     def draw(self, model: mujoco.MjModel, table: RobotTable, rng: np.random.Generator) -> mujoco.MjModel:
         """A model with a body drawn at random."""
@@ -167,6 +164,8 @@ class Variation:
         model.body_inertia[mine] *= mass[:, None]
         model.body_ipos[table.body] += rng.uniform(-self.centre, self.centre, 3)
         model.geom_friction[mine[model.geom_bodyid], 0] *= rng.uniform(*self.friction)
+        if self.contact:
+            model.geom_solref[mine[model.geom_bodyid]] *= rng.uniform(1 - self.contact, 1 + self.contact, 2)
         # Only gains of the plain kind, force = k command - k angle - d speed, are known by their places.
         plain = np.flatnonzero(model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)
         stiffer = rng.uniform(1 - self.gains, 1 + self.gains, len(plain))
@@ -192,7 +191,7 @@ class TaskDesign(NamedTuple):
     gait: Gait
     """How actions become motions."""
     rewards: Rewards
-    """What counts."""
+    """Weights of the rewards."""
     truth: Sequence[tuple[int, float]]
     """Where each number that only the critic sees is in a mirror, and its sign."""
     legs: frozenset[str] = frozenset()
@@ -212,7 +211,7 @@ class RobotTask:
 
     learning = "robots"
     """What the robots learn, in a word."""
-    told: Sequence[float] = ()
+    task_signs: Sequence[float] = ()
     """Signs in a mirror of what the networks are told of the task."""
     episode: type[Episode] = Episode
     """What is known of an episode."""
@@ -224,9 +223,9 @@ class RobotTask:
         self.scene, self.gait, self.count, self.device = scene, gait, count, device
         self.table = table = scene.robot(ROBOT_NAME)
         self._steps = steps_in(CONTROL_CYCLE, scene.timestep)
-        self.image, self._truth = mirror_image(scene, table, self.told), truth
-        self._body = learning_body(scene, table, legs)
-        self._table = policy_table(scene, table, gait, CONTROL_CYCLE, told=len(self.told))
+        self.image, self._truth = mirror_image(scene, table, self.task_signs), truth
+        self._body = _learning_body(scene, table, legs)
+        self._table = policy_table(scene, table, gait, CONTROL_CYCLE, task_size=len(self.task_signs))
         height = float(scene.start[table.root + 2])
         self.rewards: Records[Any] = record_values(dataclasses.replace(rewards, stand_height=height))
         """What counts, (1,)."""
@@ -244,7 +243,7 @@ class RobotTask:
 
             self._model = device_model(scene, capsules=True)
             self.batch = WarpBatch(scene, count, device, model=self._model)
-            self.batch.limit_solver(*SOLVER_ITERATIONS)
+            self.batch.limit_solver()
             if self.on_cuda:
                 _use_stream(self.batch.stream)
             self._memory = DeviceMemory(self.batch)

@@ -29,15 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nutmeg.learning.policies.task import RobotTask
-    from nutmeg.sim.warp_engine import Device
+    from nutmeg.sim.worlds import Device
 
-TaskName = Literal["walk", "get-up", "kick"]
+TaskName = Literal["walk", "run", "turn", "get-up", "kick"]
+WALKS = ("walk", "run", "turn")
+"""Tasks with networks that walk: they differ in what is commanded, and may begin with each other's networks."""
 BLOCK = 25
 """Iterations between two checkpoints."""
 PATIENCE = 10
 """The level grows after this many iterations."""
 LEVEL_STEP = 0.03
-"""By how much."""
+"""How much the level grows each time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class TrainSettings:
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
     """How many robots learn at once."""
     seed: Annotated[int, Bounds(0, 2**63)] = 1
-    """Of everything random."""
+    """Seed of all random numbers."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """The first share of the highest velocities that is commanded."""
     gait: Gait | None = None
@@ -74,7 +76,7 @@ class Iteration:
     """What is worth knowing about an iteration."""
 
     number: int
-    """From 1."""
+    """Number of the iteration, counted from 1."""
     cycles: int
     """Cycles of all robots so far."""
     reward: float
@@ -94,9 +96,9 @@ class Iteration:
 def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> RobotTask:
     """The robots that learn."""
     s = settings
-    if s.task == "walk":
+    if s.task in ("walk", "run", "turn"):
         scene = walk_scene(s.robot, s.kind, s.actuation, native=device != "cpu")
-        learning = WalkLearning(gait=s.gait, rewards=s.rewards)
+        learning = WalkLearning(gait=s.gait, rewards=s.rewards, task=s.task)
         return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, learning=learning, device=device)
     if device != "cpu":
         raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
@@ -131,7 +133,8 @@ class Training:
         """Goes on from a checkpoint; or, without `go_on`, begins a training of its own with these networks."""
         of = {name: str(kept[name]) for name in ("task", "robot") if name in kept}
         mine = {"task": self.settings.task, "robot": self.settings.robot}
-        if any(mine[name] != value for name, value in of.items()):
+        alike = {of.get("task", ""), mine["task"]} <= {*WALKS} and of["robot"] == mine["robot"]
+        if any(mine[name] != value for name, value in of.items()) and not (alike and not go_on):
             raise UsageError(
                 f"the checkpoint is one of the {of['task']} of {of['robot']}; this training is of the {mine['task']} "
                 f"of {mine['robot']}. Begin with a training of the same task and robot; only its type may differ."

@@ -16,8 +16,8 @@ from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import for_each_world, kernel
 from nutmeg.motion.inertial_kernels import estimate_up
-from nutmeg.motion.policy import MAX_ASTRAY, STRAIGHTEN
-from nutmeg.motion.policy_kernels import follow, observe, tell_walk
+from nutmeg.motion.policy import HEADING_GAIN, MAX_HEADING_ERROR
+from nutmeg.motion.policy_kernels import follow, observe, set_walk_task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,8 +37,6 @@ EPISODE_CYCLES = 500
 """The longest episode [cycles]."""
 SHORT_SHARE = 0.1
 """Share of episodes that end earlier, so that robots are not all at the same age."""
-STANDING, AHEAD, BACK, ASIDE, TURNING = 0.10, 0.30, 0.40, 0.52, 0.62
-"""Commands by a number 0..1: standing up to the first, ..., any mixture above the last."""
 LOWEST_SHARE = 0.3
 """Straight commands are at least this share of the highest."""
 FOOT_WIDTH = 4 / 7
@@ -133,19 +131,23 @@ def signed(e: WalkEpisode) -> float:
 
 
 @kernel
-def draw_command(e: WalkEpisode, r: WalkRewards) -> None:
+def _draw_command(e: WalkEpisode, r: WalkRewards) -> None:
     """The next command, when it ends, and where the head looks meanwhile."""
     kind, x, y, turn = uniform(e), 0.0, 0.0, 0.0
     straight = r.level * (LOWEST_SHARE + (1 - LOWEST_SHARE) * uniform(e))
-    if kind < STANDING:
+    # The shares of the kinds of commands, one after the other, divide 0..1; what is left of it is any mixture.
+    ahead = r.kinds[0] + r.kinds[1]
+    back = ahead + r.kinds[2]
+    aside = back + r.kinds[3]
+    if kind < r.kinds[0]:
         pass
-    elif kind < AHEAD:
+    elif kind < ahead:
         x = r.fastest[0] * straight
-    elif kind < BACK:
+    elif kind < back:
         x = -r.back * straight
-    elif kind < ASIDE:
+    elif kind < aside:
         y = r.fastest[1] * straight * (1.0 if uniform(e) < 0.5 else -1.0)
-    elif kind < TURNING:
+    elif kind < aside + r.kinds[4]:
         turn = r.fastest[2] * r.level * signed(e)
     else:
         angle, size = 2 * math.pi * uniform(e), math.sqrt(uniform(e))
@@ -160,9 +162,9 @@ def draw_command(e: WalkEpisode, r: WalkRewards) -> None:
 
 
 @kernel
-def set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
+def _set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
     """What the network is told: the command, and the turn that makes up for the missing heading."""
-    turn = e.command[2] + STRAIGHTEN * wrap_angle_exactly(e.heading - e.yaw)
+    turn = e.command[2] + HEADING_GAIN * wrap_angle_exactly(e.heading - e.yaw)
     s.wanted[0], s.wanted[1] = e.command[0], e.command[1]
     s.wanted[2] = 0.0 if e.still else min(max(turn, -r.fastest[2]), r.fastest[2])
 
@@ -215,13 +217,13 @@ def begin_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
         q[tables.hidden[i, 0]] = q[tables.hidden[i, 1]] if tables.hidden[i, 1] >= 0 else 0.0
     s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
     e.yaw, e.heading = yaw, yaw
-    draw_command(e, r)
+    _draw_command(e, r)
     e.push = int(50 + 250 * uniform(e))
     s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
     # The delay of commands is that of the league's server, or unknown.
     e.prompt = t.position and uniform(e) < 0.5
-    set_wanted(e, s, r)
-    tell_walk(s)
+    _set_wanted(e, s, r)
+    set_walk_task(s)
     observe(s, t, robots.observation[n])
     for i in range(robots.truth.shape[1]):
         robots.truth[n, i] = 0.0
@@ -276,7 +278,7 @@ def sense(q: Floats, v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> N
 
 
 @kernel
-def move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
+def _move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
     """Where one robot has come in a cycle: its velocities and headings; returns the heading that is missing."""
     at, t = body[0][0], body[1][0]
     w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
@@ -291,13 +293,13 @@ def move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
     e.yaw = yaw
     missing = wrap_angle_exactly(e.heading + t.period * e.command[2] - yaw)
     # As a player does: what is too far astray is let go.
-    missing = min(max(missing, -MAX_ASTRAY), MAX_ASTRAY)
+    missing = min(max(missing, -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
     e.heading = wrap_angle_exactly(yaw + missing)
     return missing
 
 
 @kernel
-def sole_height(q: Floats, feet: FeetTable, foot: int, up: tuple[float, float, float]) -> float:
+def _sole_height(q: Floats, feet: FeetTable, foot: int, up: tuple[float, float, float]) -> float:
     """How high the sole of a foot is above the torso [m], from the angles of the joints between them."""
     x, y, z = feet.sole[foot, 0], feet.sole[foot, 1], feet.sole[foot, 2]
     for i in range(feet.links[foot]):
@@ -379,17 +381,17 @@ def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
         e.last[0], e.last[1] = v[at.rate], v[at.rate + 1]  # the accelerometer does not feel the jump
         e.push = e.cycle + int(100 + 200 * uniform(e))
     if e.cycle >= e.change:
-        draw_command(e, r)
+        _draw_command(e, r)
         if not e.still and not s.steps:
             s.steps, s.clock = True, 0.5 if uniform(e) < 0.5 else 0.0
     # A step that was begun is ended before the clock stops.
     if e.still and s.steps and s.clock % 0.5 < t.period / t.stride:
         s.steps = False
-    set_wanted(e, s, r)
+    _set_wanted(e, s, r)
 
 
 @kernel
-def is_finite(q: Floats, v: Floats) -> bool:
+def _is_finite(q: Floats, v: Floats) -> bool:
     """Whether the numbers of one world are such that it can go on."""
     finite = True
     for i in range(len(q)):
@@ -405,16 +407,16 @@ def judge_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
     at, t, r, feet = tables.body[0], tables.numbers[0], tables.rewards[0], tables.feet[0]
     e, s, q, v, truth = robots.episodes[n], robots.states[n], robots.qpos[n], robots.qvel[n], robots.truth[n]
     e.cycle += 1
-    if not is_finite(q, v):  # a world that broke down ends, and nothing of it is learned from
+    if not _is_finite(q, v):  # a world that broke down ends, and nothing of it is learned from
         give_up(n, e, robots)
         return
     sense(q, v, tables, e, s)
-    missing = move_on(q, v, tables, e)
+    missing = _move_on(q, v, tables, e)
     w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
     up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
     soles = truth[6:]
     for foot in range(feet.feet):
-        soles[foot] = q[at.root + 2] + sole_height(q, feet, foot, up)
+        soles[foot] = q[at.root + 2] + _sole_height(q, feet, foot, up)
     rates = v[at.rate + 3] ** 2 + v[at.rate + 4] ** 2
     total = earned(tables, e, s, missing, soles, feet) - spent(tables, e, s, up[0] ** 2 + up[1] ** 2, rates)
     total -= r.bounce * v[at.rate + 2] ** 2
@@ -428,7 +430,7 @@ def judge_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
     truth[2], truth[3] = v[at.rate + 5], missing
     truth[4], truth[5] = v[at.rate + 2], q[at.root + 2]
     go_on(v, tables, e, s)
-    tell_walk(s)
+    set_walk_task(s)
     observe(s, t, robots.observation[n])
 
 

@@ -24,10 +24,11 @@ and 2 for their feet.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 import numpy as np
@@ -36,6 +37,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE, STANDARD_GRAVITY
 from nutmeg.learning.courses import ROBOT_NAME
 from nutmeg.learning.policies.task import Episode, Rewards, RobotTask, TaskDesign, Variation
+from nutmeg.model.ode import is_ode
 from nutmeg.model.physics import native_profile
 from nutmeg.model.robot import load_robot
 from nutmeg.model.scene import Placement, SceneSettings, assemble
@@ -43,19 +45,23 @@ from nutmeg.motion.legs.feet import find_feet
 from nutmeg.motion.policy import MAX_MOTORS, WALK_SIGNS, Gait, commands_angles, legs_of
 
 if TYPE_CHECKING:
-    from nutmeg.base.arrays import Indices
+    from nutmeg.base.arrays import Bools, Indices
     from nutmeg.base.kernels import ForEachWorld
     from nutmeg.base.records import Records
     from nutmeg.learning.policies.walk_kernels import Walkers, WalkTables
     from nutmeg.model.scene import Scene
     from nutmeg.motion.legs.feet import FeetTable
-    from nutmeg.sim.warp_engine import Device
+    from nutmeg.sim.worlds import Device
 
 TRUTH_SIGNS = (1.0, -1.0, -1.0, -1.0, 1.0, 1.0)
 """Signs in a mirror of what only the critic sees before the heights of the feet: velocities ahead, aside and in
 turning, missing heading, velocity upward, height."""
 MAX_DENSE = 60
 """The engine's matrices are dense below this many degrees of freedom."""
+WalkName = Literal["walk", "run", "turn"]
+"""What a network that walks is commanded to do while it learns."""
+RUN_KINDS, TURN_KINDS = (0.10, 0.60, 0.0, 0.0, 0.0), (0.10, 0.05, 0.05, 0.05, 0.60)
+"""The shares of commands (see `WalkRewards.kinds`) of a run and of a turn."""
 COUNTED = ("falls", "error", "turn_error", "ahead", "wanted_ahead", "broken", "counted")
 """What episodes count."""
 MOST_FALLS, MOST_ERROR = 6.0, 0.42
@@ -66,15 +72,18 @@ MOST_FALLS, MOST_ERROR = 6.0, 0.42
 class WalkRewards(Rewards):
     """What is commanded, what counts, and what disturbs."""
 
-    fastest: tuple[float, float, float] = (1.6, 1.0, 2.4)
+    fastest: tuple[float, float, float] = (2.0, 1.1, 2.6)
     """Commands are drawn up to these velocities: ahead, aside, turning [m/s, m/s, rad/s]."""
-    back: float = 1.0
+    back: float = 1.3
     """And up to this speed backward [m/s]."""
+    kinds: tuple[float, float, float, float, float] = (0.10, 0.20, 0.10, 0.14, 0.08)
+    """Shares of the commands to stand, to go straight ahead, backward or aside, and to turn on the spot; all others mix
+    these velocities."""
     level: float = 0.3
     """The share of these velocities, and of the pushes, that is used by now."""
     push: float = 0.4
     """A push changes the velocity of the torso by up to this [m/s]."""
-    follow: float = 1.5
+    follow: float = 2.5
     """Reward of a second for going at about the wanted velocity."""
     exact: float = 1.0
     """Reward of a second for going at it exactly."""
@@ -127,9 +136,9 @@ class WalkEpisode(Episode):
     ahead: float
     """Sum of the velocities ahead where a robot was to go there [m/s]."""
     wanted_ahead: float
-    """Sum of the wanted ones."""
+    """Sum of the velocities ahead that were commanded [m/s]."""
     falls: int
-    """Falls."""
+    """How often the robot fell."""
     broken: int
     """How often its world broke down."""
     counted: int
@@ -148,8 +157,12 @@ def walk_scene(robot: str, kind: str = "", actuation: str = "ideal", *, native: 
     return scene
 
 
-def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
+def usual_walk(scene: Scene, task: WalkName = "walk") -> tuple[Gait, WalkRewards]:
     """The gait and the commands that a robot learns with if nothing else is said.
+
+    A `run` is mostly asked for velocities ahead, up to 1.3 times those of a walk, and for little else; a `turn` mostly
+    for turns on the spot, up to 1.3 times as fast. The networks are those of a walk, so that a training may begin with
+    one of the others.
 
     Robots that are commanded angles walk as pendulums of their legs' length h do: a stride takes 0.82 s sqrt(h / 1 m),
     and the highest speed is 0.6 sqrt(g h): robots follow the highest velocities worst, and a T1 that was asked for 0.5
@@ -160,13 +173,13 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
     """
     table = scene.robot(ROBOT_NAME)
     if not commands_angles(table):
-        return Gait(), WalkRewards()
+        return Gait(), _commanded(WalkRewards(), task)
     feet = find_feet(scene, table)
     legs, two = feet.hip_height, len(feet.bodies) == 2
     speed, step = round(0.6 * math.sqrt(STANDARD_GRAVITY * legs), 1), 2 * CONTROL_CYCLE
     stride = round(0.82 * math.sqrt(legs) / step) * step
     gait = Gait(reach=0.25, gain=0.8, stride=round(stride, 2), lift=0.2 if two else 0.45)
-    return gait, WalkRewards(
+    usual = WalkRewards(
         fastest=(speed, round(0.5 * speed, 2), 1.5),
         back=round(0.6 * speed, 2),
         follow=2.5,
@@ -176,6 +189,30 @@ def usual_walk(scene: Scene) -> tuple[Gait, WalkRewards]:
         posture=0.05,
         foot_height=round(0.08 * legs, 3),
     )
+    return gait, _commanded(usual, task)
+
+
+def _commanded(usual: WalkRewards, task: WalkName) -> WalkRewards:
+    """The rewards of a walk with the commands of another task."""
+    ahead, aside, turn = usual.fastest
+    if task == "run":
+        return dataclasses.replace(usual, fastest=(1.3 * ahead, 0.5 * aside, 0.5 * turn), kinds=RUN_KINDS)
+    if task == "turn":
+        return dataclasses.replace(usual, fastest=(0.5 * ahead, 0.5 * aside, 1.3 * turn), kinds=TURN_KINDS)
+    return usual
+
+
+def _usual_variation(scene: Scene) -> Variation:
+    """How much bodies differ if nothing else is said.
+
+    The league's robots are all alike on the league's engine. With MuJoCo's contacts their ground is only like the
+    league's: there contacts differ, too, so that a walk does not depend on what the other engine does not have.
+    """
+    if commands_angles(scene.robot(ROBOT_NAME)):
+        return Variation()
+    if is_ode(scene.model):
+        return Variation(bodies=1)
+    return Variation(mass=0.03, centre=0.003, friction=(1.0, 1.0), gains=0.0, damping=0.0, contact=0.4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +223,10 @@ class WalkLearning:
     """How actions become motions; `usual_walk` if left out."""
     rewards: WalkRewards | None = None
     """What is commanded, and what counts; `usual_walk` if left out."""
-    variation: Variation = field(default_factory=Variation)
-    """How much bodies differ, of robots that are commanded angles."""
+    variation: Variation | None = None
+    """How much bodies differ; `_usual_variation` if left out."""
+    task: WalkName = "walk"
+    """What is commanded; rewards that are given stay as they are."""
 
 
 class WalkTask(RobotTask):
@@ -203,7 +242,7 @@ class WalkTask(RobotTask):
     """
 
     learning = "walk"
-    told = WALK_SIGNS
+    task_signs = WALK_SIGNS
     episode = WalkEpisode
 
     def __init__(
@@ -217,7 +256,7 @@ class WalkTask(RobotTask):
         device: Device = "cpu",
     ) -> None:
         table, learning = scene.robot(ROBOT_NAME), learning or WalkLearning()
-        usual, position, feet = usual_walk(scene), commands_angles(table), find_feet(scene, table)
+        usual, position, feet = usual_walk(scene, learning.task), commands_angles(table), find_feet(scene, table)
         truth = [*enumerate(TRUTH_SIGNS), *((len(TRUTH_SIGNS) + partner, 1.0) for partner in feet.partners)]
         legs = feet.joints if position else frozenset(name for leg in legs_of(table).names for name in leg)
         design = TaskDesign(learning.gait or usual[0], learning.rewards or usual[1], truth, legs)
@@ -226,8 +265,7 @@ class WalkTask(RobotTask):
         self._tables = self._shared(feet.record)
         self._walkers = self._arrays()
         self._counted = dict.fromkeys(COUNTED, 0.0)
-        if position:
-            self.vary(learning.variation, np.random.default_rng([seed, 1]))
+        self.vary(learning.variation or _usual_variation(scene), np.random.default_rng([seed, 1]))
         self.reseed(np.random.SeedSequence(seed))
         self.begin(np.arange(count))
 
@@ -305,6 +343,13 @@ class WalkTask(RobotTask):
         from nutmeg.learning.policies.walk_kernels import judge_walk
 
         self._run(judge_walk, rows)
+
+    def _give_up(self, broken: Bools) -> None:
+        super()._give_up(broken)
+        if broken.any():
+            # A world that the engine has put back to its start is finite again, so that `judge_walk` did not count it.
+            back = broken & np.isfinite(self.worlds.qpos).all(axis=1) & np.isfinite(self.worlds.qvel).all(axis=1)
+            self.episodes["broken"][back] += 1
 
     def _level_changed(self) -> None:
         self._refill(self._tables.rewards, self.rewards)

@@ -4,9 +4,9 @@
     touches = find_touches(tracks, friction)                # every time that a robot moved the ball
     kick_estimates(touches, base, rng)
 
-A ball that nobody is near slows down by dv/dt = -(a + b v). Its mean speeds over two cycles that are h apart then obey
-v2 = exp(-b h) v1 - a (1 - exp(-b h)) / b, a straight line. A kick is a leap of the ball's speed beside a robot that
-wanted to kick; how far it would have gone is how far it came until somebody was near, and what friction leaves of the
+A ball with no robot near it slows down by dv/dt = -(a + b v). Its mean speeds over two cycles that are h apart then
+obey v2 = exp(-b h) v1 - a (1 - exp(-b h)) / b, a straight line. A kick is a jump of the ball's speed beside a robot
+that requested a kick; its distance is how far the ball rolled until a robot was near, plus what friction leaves of the
 rest. Directions are measured from the line through the tip of the foot and the ball, as in `worlds.behavioural.ball`.
 """
 
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 
 _FRICTION_LAG = 3  # cycles between the two speeds from which friction is estimated
-_FREE_BALL_DISTANCE = 0.45  # A ball that has nobody nearer rolls freely [m]
+_FREE_BALL_DISTANCE = 0.45  # a ball with no robot nearer than this rolls freely [m]
 _KICKER_DISTANCE = 0.45  # A robot that kicks the ball is not farther from it [m]
 LINE_MARGIN = 0.4
 """Balls nearer to a line may meet a post, or be put elsewhere [m]."""
 _MAX_BALL_SPEED = 15.0  # A ball that is faster was put there [m/s]
 _MIN_BALL_SPEED = 0.25  # slower balls are too noisy to count [m/s]
 _MAX_BALL_HEIGHT = 0.04  # A ball higher than this does not roll [m]
-_MIN_SPEED_LEAP = 0.4  # by so much the speed of a ball leaps when it is kicked or met [m/s]
+_MIN_SPEED_LEAP = 0.4  # least change of the ball's speed that counts as a kick or a touch [m/s]
 _STANCE_CYCLES = 2  # cycles after the command to kick in which a robot stands, before it swings its leg
-_CROWDED_DISTANCE = 0.6  # with another robot so near to the ball a kick does not count [m]
+_CROWDED_DISTANCE = 0.6  # a kick with another robot nearer to the ball than this does not count [m]
 _MAX_KICK_DELAY = 16  # cycles after the command within which a kick comes
 _DIRECTION_SCALE = 0.3  # errors of a kick's direction beyond this count less than with their squares [rad]
-_FALL_WITHIN_CYCLES = 10  # A robot that falls within so many cycles after its kick fell over it
+_FALL_WITHIN_CYCLES = 10  # a robot that falls within this number of cycles after its kick fell because of it
 _MIN_KICKS = 12  # kicks that an estimate needs
 
 
@@ -65,11 +65,11 @@ class Touch:
     row: int
     """The cycle in which it began to move."""
     kicked: bool
-    """Whether the robot wanted to kick; it walked into it otherwise."""
+    """Whether the robot requested a kick; otherwise it walked into the ball."""
     side: bool
     """Whether it was a side kick."""
     alone: bool
-    """Whether nobody else was near the ball."""
+    """Whether no other robot was near the ball."""
     strength: float
     ball: tuple[float, float]
     """Where the ball lay, as for a left foot: ahead and to the left, m."""
@@ -82,9 +82,9 @@ class Touch:
     distance: float
     """How far the ball goes until it stops, m; nan if it met something too soon."""
     wind_up: float
-    """From the wish to the ball, s; nan without a wish."""
+    """Time from the request to the hit, s; nan without a request."""
     follow_through: float
-    """From the ball until the robot wanted something else, s; nan without a wish."""
+    """Time from the hit until the robot requested something else, s; nan without a request."""
 
 
 def _ball_speeds(tracks: Tracks) -> Floats:
@@ -95,7 +95,7 @@ def _ball_speeds(tracks: Tracks) -> Floats:
 
 
 def _clear_ball(tracks: Tracks) -> Bools:
-    """(T,) whether the ball rolls freely: nobody and no line near, and not in the air."""
+    """(T,) whether the ball rolls freely: no robot and no line near, and not in the air."""
     x, y = np.abs(tracks.ball).T
     clear = (
         (x < tracks.half_length - LINE_MARGIN)
@@ -176,7 +176,7 @@ def find_touches(tracks: Tracks, friction: tuple[float, float]) -> list[Touch]:
 
 
 def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, float]) -> Touch | None:
-    """What happened in a cycle in which the ball's speed leapt; None if it was nobody."""
+    """The touch of a cycle in which the ball's speed changed; None if no robot touched it."""
     lay = tracks.ball[row - 1]
     near = {
         name: float(np.hypot(*(track.place[row - 1] - lay)))
@@ -222,7 +222,7 @@ def _touch(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, floa
 
 
 def _first_wish(track: RobotTrack, row: int) -> int:
-    """The cycle in which a wish to kick began that was still there in a row."""
+    """The cycle in which the request to kick of a row began."""
     kick = int(Legs.KICK)
     while row > 0 and track.legs[row - 1] == kick:
         row -= 1
@@ -230,7 +230,7 @@ def _first_wish(track: RobotTrack, row: int) -> int:
 
 
 def _follow_through(tracks: Tracks, track: RobotTrack, row: int, struck: float) -> float:
-    """How long after the ball a robot wanted something else: it was asked a cycle after its kick had ended."""
+    """The time from the hit until a robot requested something else, which it could a cycle after its kick had ended."""
     later = np.flatnonzero(track.legs[row : row + 30] == int(Legs.WALK))
     if not len(later) or track.lies[row : row + int(later[0]) + 1].any():
         return math.nan
@@ -259,7 +259,7 @@ def _distance(tracks: Tracks, row: int, speeds: Floats, friction: tuple[float, f
 
 
 def _alone(tracks: Tracks, row: int, kicker: str) -> bool:
-    """Whether nobody but the kicker is near the ball."""
+    """Whether no robot but the kicker is near the ball."""
     others = (one for one in tracks.robots.values() if one.name != kicker and one.playing[row])
     return all(np.hypot(*(one.place[row] - tracks.ball[row - 1])) >= _CROWDED_DISTANCE for one in others)
 
@@ -267,7 +267,7 @@ def _alone(tracks: Tracks, row: int, kicker: str) -> bool:
 def kick_estimates(
     touches: Sequence[tuple[Tracks, Touch]], base: BehaviourSettings, rng: np.random.Generator
 ) -> list[Estimate]:
-    """What is known of straight and of side kicks."""
+    """Estimates of straight and of side kicks."""
     kicks = [(tracks, one) for tracks, one in touches if one.kicked]
     found = []
     for word, side in (("straight", False), ("side", True)):
@@ -286,7 +286,9 @@ def kick_estimates(
     alone = [(tracks, one) for tracks, one in kicks if one.alone]
     falls = sum(_falls(tracks, one) for tracks, one in alone)
     found.append(
-        share_estimate("kick.fall", hits=falls, trials=len(alone), least=_MIN_KICKS, what="kicks with nobody near")
+        share_estimate(
+            "kick.fall", hits=falls, trials=len(alone), least=_MIN_KICKS, what="kicks with no other robot near"
+        )
     )
     return found
 
@@ -337,7 +339,7 @@ def _falls(tracks: Tracks, kick: Touch) -> bool:
 
 
 def push_estimate(touches: Sequence[tuple[Tracks, Touch]], rng: np.random.Generator) -> Estimate:
-    """What a ball gets back from feet that walk into it; nobody turns or kicks."""
+    """The restitution of a ball from feet that walk into it, without turns and kicks."""
     shares = np.array([one.speed / one.towards - 1.0 for _, one in touches if not one.kicked and one.towards > 0.15])
     found = statistic_estimate(
         "bounce.robot", shares, np.median, rng, least=_MIN_KICKS, what="balls that were walked into"

@@ -35,19 +35,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """What a calibration found."""
+    """The result of a calibration."""
 
     settings: BehaviourSettings
     """The base with all numbers that were found."""
     base: BehaviourSettings
     estimates: Mapping[str, Estimate]
-    """By the dotted names of the numbers."""
+    """Estimates by the dotted names of the numbers."""
     seconds: float
     """How long the recordings are together, s."""
     robot_minutes: float
     """How long all robots together were on the pitch, min."""
     walked: Floats
-    """(n, 2) speeds ahead that were wanted and gone in cycles of free walking, m/s."""
+    """(n, 2) requested speeds ahead and measured ones in cycles of free walking, m/s."""
     kicked: Floats
     """(k,) how far balls of straight kicks of full strength went, m."""
 
@@ -60,11 +60,11 @@ def calibrate(
     name: str | None = None,
     field: str | None = None,
 ) -> Calibrated:
-    """Estimates what recordings of matches tell.
+    """Estimates the numbers that recordings of matches determine.
 
     Args:
         recordings: of matches, from whichever world.
-        base: where numbers come from that the recordings cannot tell.
+        base: values of numbers that the recordings do not determine.
         seed: of the resampling that gives intervals.
         name: of the new settings; that of the base if left out, so that the same eyes go with them.
         field: the pitch of recordings that do not say it.

@@ -38,7 +38,7 @@ class Estimate:
     name: str
     """Dotted name of the number (`settings.NAMES`)."""
     value: float | None = None
-    """What was found; None if the recordings cannot tell."""
+    """The estimate; None if the recordings do not determine it."""
     low: float | None = None
     """Lower end of the interval."""
     high: float | None = None
@@ -54,7 +54,7 @@ def unknown(name: str, reason: str, samples: int = 0) -> Estimate:
     return Estimate(name=name, reason=reason, samples=samples)
 
 
-def resampled(
+def _resampled(
     values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator, *, resamples: int = _RESAMPLES
 ) -> tuple[Floats, Floats]:
     """The interval of a statistic of observations (n, ...), by drawing them again with replacement.
@@ -70,7 +70,7 @@ def several(
     names: Sequence[str], values: Floats, statistic: Callable[[Floats], ArrayLike], rng: np.random.Generator
 ) -> list[Estimate]:
     """Several numbers that are estimated together from the same observations (n, ...)."""
-    found, (low, high) = np.asarray(statistic(values)), resampled(values, statistic, rng, resamples=_RESAMPLES // 2)
+    found, (low, high) = np.asarray(statistic(values)), _resampled(values, statistic, rng, resamples=_RESAMPLES // 2)
     return [
         Estimate(name=name, value=float(found[k]), low=float(low[k]), high=float(high[k]), samples=len(values))
         for k, name in enumerate(names)
@@ -93,7 +93,7 @@ def statistic_estimate(
     """
     if len(values) < least:
         return unknown(name, f"{len(values)} {what}; needed are {least}", len(values))
-    low, high = (float(end) for end in resampled(values, statistic, rng))
+    low, high = (float(end) for end in _resampled(values, statistic, rng))
     value = float(statistic(values))
     return Estimate(name=name, value=value, low=low - coarse, high=high + coarse, samples=len(values))
 
@@ -162,7 +162,7 @@ def robust_fit(
             columns.append((residuals(there) - now) / (there[k] - x[k]))
         return np.column_stack(columns)
 
-    # dogbox goes on from a start at a bound, where the interior method of scipy's default gets stuck
+    # dogbox continues from a start at a bound, where the interior method of scipy's default gets stuck
     options: Any = {"loss": "soft_l1", "method": "dogbox", "xtol": 1e-9}
     found = least_squares(copied, np.clip(start, low, high), jacobian, (low, high), **options)
     root = (1 + found.fun**2) ** -0.25

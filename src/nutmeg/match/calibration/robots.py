@@ -6,7 +6,7 @@
 
 The model is that of the behavioural world (`worlds.behavioural.motion`): commands are scaled down to an ellipsoid, and
 the pace goes towards that with limited accelerations. The four speeds and two accelerations are those of a robust
-least-squares fit over all cycles in which a robot walked with nobody near; intervals are those of the sandwich
+least-squares fit over all cycles in which a robot walked with no other robot near; intervals are those of the sandwich
 estimator over blocks of two seconds. A body with joints answers late; the delay with which the fit is best is taken
 out. Noise is drawn anew in every cycle in that world, but a body with joints sways to and fro; what matters for its
 place is how far it strays in a second, and the noise is estimated from that.
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _FITTED_NUMBERS = ("walk.ahead", "walk.back", "walk.side", "walk.turn", "walk.acceleration", "walk.turn_acceleration")
 """Names of the fitted numbers."""
 _NOISE_AXES = ("ahead", "side", "turn")  # axes of a walk, in names of noise
-_FREE_WALK_DISTANCE = 0.6  # A robot with another one so near may be held up by it, and does not count [m]
+_FREE_WALK_DISTANCE = 0.6  # a robot with another one nearer than this may be hindered, and does not count [m]
 _CYCLES_AFTER_FALL = 15  # cycles after a fall that do not count
 _CYCLES_AFTER_KICK = 25  # cycles after a command to kick that do not count
 _MAX_DELAY = 3  # the longest delay between command and walk that is tried [cycles]
@@ -59,14 +59,15 @@ _MIN_WALK_SAMPLES = 30  # cycles at a limit that its estimate needs
 _MAX_RELATIVE_ERROR = 0.35  # an estimate with a larger standard error, as a share of it, does not count
 _SCORING_STEPS = 30  # steps of Fisher's scoring towards the most likely noise
 _HEAD_SPEED_ROUNDING = 0.005  # error of a head's speed from the rounding of recorded angles [rad/s]
-_MAX_STRAY = 5.0  # windows that stray by so many robust standard deviations are not noise: somebody was in the way
+# windows that deviate by more robust standard deviations than this are not noise: a robot was in the way
+_MAX_STRAY = 5.0
 
 
 @kernel
 def _model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, paces: Floats, pressed: Floats) -> None:
-    """Fills the paces (n, 3) that wishes (n, 3) lead to, and what each cycle says about which limit, (n, 6) of 0 or 1.
+    """Computes paces (n, 3) from requested velocities (n, 3), and whether each cycle depends on each limit, (n, 6).
 
-    A run of cycles begins with the speed that was seen. `limits` (6,) are those of `_FITTED_NUMBERS`.
+    A run of cycles begins with the measured speed. `limits` (6,) are those of `_FITTED_NUMBERS`.
     """
     x, y, turn = 0.0, 0.0, 0.0
     for i in range(len(wish)):
@@ -100,10 +101,10 @@ class _WalkModel:
     """(6,) the numbers of `_FITTED_NUMBERS`."""
     estimates: tuple[Estimate, ...]
     cost: float
-    """What the fit leaves, for each cycle and axis."""
+    """Remaining cost of the fit, per cycle and axis."""
 
     def paces(self, track: RobotTrack) -> Floats:
-        """(T, 3) what the legs of a robot were set to; nothing while it lies or is not told to walk."""
+        """(T, 3) velocities to which the legs of a robot were set; zero while it lies or does not walk."""
         free = track.present & ~track.lies & (track.legs >= 0)
         found, pressed = np.zeros((len(free), 3)), np.zeros((len(free), 6))
         begins = free & ~np.concatenate([[False], free[:-1]])
@@ -114,7 +115,7 @@ class _WalkModel:
 
 @dataclass(frozen=True)
 class Runs:
-    """Cycles that tell how robots walk: all runs of them, one after the other."""
+    """Cycles that show how robots walk: all runs of them, one after the other."""
 
     wish: Floats
     speed: Floats
@@ -126,7 +127,7 @@ class Runs:
 
 
 def _free_cycles(tracks: Tracks, name: str) -> Bools:
-    """(T,) when a robot is on its feet, told what to do, and nobody is near."""
+    """(T,) cycles in which a robot is on its feet, has a request, and no other robot is near."""
     track = tracks.robots[name]
     free = track.present & (track.legs >= 0) & (track.legs <= int(Legs.WALK))
     free &= ~_after(track.lies, _CYCLES_AFTER_FALL) & ~_after(track.legs >= int(Legs.KICK), _CYCLES_AFTER_KICK)
@@ -137,14 +138,14 @@ def _free_cycles(tracks: Tracks, name: str) -> Bools:
 
 
 def _after(flags: Bools, cycles: int) -> Bools:
-    """(T,) whether there is a flag now or was one within so many cycles."""
+    """(T,) whether a flag is set now or was within a number of cycles."""
     counts = np.cumsum(np.concatenate([[0], flags.astype(np.int64)]))
     now = np.arange(1, len(counts))
     return np.asarray(counts[now] - counts[np.maximum(now - cycles - 1, 0)] > 0)
 
 
 def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
-    """All that recordings tell of walks, if legs do what was wanted so many cycles ago."""
+    """All free walking of recordings, with a delay of the legs behind the requests, in cycles."""
     parts: list[tuple[Floats, Floats, Bools, Bools]] = []
     for tracks in all_tracks:
         for name, track in tracks.robots.items():
@@ -164,7 +165,7 @@ def walk_runs(all_tracks: Sequence[Tracks], delay: int = 0) -> Runs:
 
 
 def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Runs, _WalkModel]:
-    """The fit with the delay between wish and walk with which it is best."""
+    """The fit with the best delay between request and walk."""
     found = [
         (runs, _fit_walk(runs, base)) for runs in (walk_runs(all_tracks, delay) for delay in range(_MAX_DELAY + 1))
     ]
@@ -172,7 +173,7 @@ def fit_walks(all_tracks: Sequence[Tracks], base: BehaviourSettings) -> tuple[Ru
 
 
 def _fit_walk(runs: Runs, base: BehaviourSettings) -> _WalkModel:
-    """Top speeds and accelerations; where nothing tells them, those of the base."""
+    """Top speeds and accelerations; those of the base where nothing determines them."""
     start = np.array([base.number(name) for name in _FITTED_NUMBERS])
     start = np.where(np.isfinite(start), start, 10.0)
     if runs.settled.sum() < 10 * _MIN_WALK_SAMPLES:
@@ -227,7 +228,7 @@ def walk_noise(runs: Runs, model: _WalkModel, rng: np.random.Generator) -> list[
 
 
 def _windows(runs: Runs, model: _WalkModel) -> tuple[Floats, Floats]:
-    """By how much robots strayed from the model in whole seconds, per square root of a cycle, and their paces."""
+    """Deviations of robots from the model in whole seconds, per square root of a cycle, and their paces."""
     paces, pressed = np.zeros_like(runs.wish), np.zeros((len(runs.wish), 6))
     _model_paces(runs.wish, runs.speed, runs.begins, model.limits, paces, pressed)
     walks = runs.settled & paces.any(axis=1)
@@ -292,9 +293,9 @@ def head_speed(all_tracks: Sequence[Tracks], rng: np.random.Generator) -> Estima
 
 _FALL_SIDES = ("front", "back", "side")
 _MIN_FALLS = 6  # falls to a side that an estimate of getting up needs
-_SECOND_TRY_SHARE = 1.5  # A robot that lies longer than so many times the median has tried more than once
+_SECOND_TRY_SHARE = 1.5  # a robot that lies longer than this share of the median has tried more than once to get up
 _MAX_LYING_TIME = 20.0  # A robot that lies longer was left lying [s]
-_MIN_UPRIGHT_CYCLES = 10  # A robot that falls within so many cycles after getting up had not got up
+_MIN_UPRIGHT_CYCLES = 10  # a robot that falls within this number of cycles after getting up had not got up
 _FALL_AFTER_CONTACT = 6  # cycles within which a fall is attributed to a contact
 _FALL_AFTER_DRAWN_CONTACT = 1  # the same for the drawn bodies of the behavioural world, which fall at once
 _FALL_AFTER_KICK = 25  # cycles within which a fall is attributed to a kick
@@ -340,7 +341,7 @@ def _fall(tracks: Tracks, name: str, row: int) -> _Fall:
     up = np.flatnonzero(~track.lies[row:])
     end = row + int(up[0]) if len(up) else -1
     was_up = np.flatnonzero(track.lies[max(row - _MIN_UPRIGHT_CYCLES, 0) : row])
-    # A robot that falls while it turns goes on turning in the cycle of the fall, which is no part of getting up.
+    # A robot that falls while it turns still turns in the cycle of the fall, which is no part of getting up.
     before = track.heading[row - 1] + BEHAVIOURAL_CYCLE * track.speed[row - 1, 2]
     lean = wrap_angle_exactly(float(track.lean[min(row + 2, max(end - 1, row))] - before))
     side = "front" if math.cos(lean) > 0.5 else "back" if math.cos(lean) < -0.5 else "side"
@@ -392,17 +393,17 @@ def _root_mean_square(values: Floats) -> float:
 
 @dataclass
 class Exposure:
-    """What robots did, and how many fell in doing so."""
+    """The exposure of robots to falls, and the falls."""
 
     walked: list[Floats]
     """Squares of efforts in all cycles of walking free of contact."""
     walking_falls: list[float]
-    """Such squares just before a fall."""
+    """The same squares just before a fall."""
     met: float = 0.0
-    """Metres that robots would have moved into others who stood, each robot counted."""
+    """Metres by which robots would have overlapped standing ones, counted for each robot."""
     met_falls: int = 0
     stepped: float = 0.0
-    """Metres that robots would have moved into others who lay."""
+    """Metres by which robots would have overlapped lying ones."""
     stepped_falls: int = 0
 
 
@@ -415,7 +416,7 @@ def fall_estimates(all_tracks: Sequence[Tracks], model: _WalkModel, base: Behavi
     efforts = np.concatenate(seen.walked)
     if not len(efforts):
         return [
-            unknown(f"fall.{name}", "nobody is known to have walked")
+            unknown(f"fall.{name}", "no robot is known to have walked")
             for name in ("walking", "fast", "collision", "lying")
         ]
     old = base.fall
@@ -431,7 +432,7 @@ def fall_estimates(all_tracks: Sequence[Tracks], model: _WalkModel, base: Behavi
 
 
 def _walking_hazards(efforts: Floats, at_falls: Floats, base: BehaviourSettings) -> list[Estimate]:
-    """Hazards of walking at all and of walking fast; their intervals know that falls may be put down to either."""
+    """Hazards of walking at any speed and of walking fast; their intervals consider that either may cause a fall."""
     steady, fast = _attributed(efforts, at_falls)
     time, work, count = BEHAVIOURAL_CYCLE * len(efforts), BEHAVIOURAL_CYCLE * float(efforts.sum()), len(at_falls)
     found = [
@@ -452,7 +453,7 @@ def _walking_hazards(efforts: Floats, at_falls: Floats, base: BehaviourSettings)
 
 
 def _attributed(efforts: Floats, at_falls: Floats) -> tuple[float, float]:
-    """How many falls are put down to walking at all, and how many to walking fast: the most likely, by iteration."""
+    """Numbers of falls due to walking at any speed, and to walking fast: the most likely ones, by iteration."""
     steady, fast = 0.5 * len(at_falls), 0.5 * len(at_falls)
     time, effort = len(efforts), max(float(efforts.sum()), 1e-9)
     for _ in range(500):

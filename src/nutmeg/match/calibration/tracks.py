@@ -57,17 +57,17 @@ class RobotTrack:
     lean: Floats
     """(T,) where the top of the body leans, from +x to the left, rad."""
     legs: Ints
-    """(T,) what it wanted of its legs, `Legs`; -1 if that is not known."""
+    """(T,) requested `Legs`; -1 if not known."""
     wish: Floats
-    """(T, 3) the walk it wanted: m/s ahead and left, rad/s."""
+    """(T, 3) requested walk: m/s ahead and left, rad/s."""
     kick: Ints
-    """(T,) which kick it wanted, `KickKind`; -1 for none."""
+    """(T,) requested `KickKind`; -1 for none."""
     strength: Floats
     """(T,) of that kick."""
     speed: Floats
     """(T, 3) as it went in the cycle that ended here, in the frame half way through the turn: ahead, left, turn."""
     yaw_rates: Floats
-    """(n,) how fast the head turned from each sample to the next, rad/s; empty if it has no such joint."""
+    """(n,) turn rates of the head from each sample to the next, rad/s; empty if it has no yaw joint."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +89,11 @@ class Tracks:
     drawn: bool
     """Whether bodies are only drawn, as those of the behavioural world: they touch exactly, and fall at once."""
     wishes_known: bool
-    """Whether the recording says what players wanted."""
+    """Whether the recording has the players' requests."""
 
 
 def read_tracks(recording: Recording, *, field: str | None = None) -> Tracks:
-    """The ways of everybody in the recording of a match; `field` is the pitch of one that does not say it."""
+    """The tracks of all robots in the recording of a match; `field` is its pitch, if the recording does not say it."""
     if recording.manifest.kind != "match":
         raise UsageError(
             f"{recording.path}: a recording of kind {recording.manifest.kind!r}; needed is one of a match."
@@ -170,7 +170,7 @@ def fallen_times(tilt: Floats, up: float) -> Bools:
 
 
 def _wishes(recording: Recording, name: str, every: int) -> tuple[Ints, Floats, Ints, Floats]:
-    """Legs, walk, kick and strength that a player wanted."""
+    """Requested legs, walk, kick and strength of a player."""
     channel = f"{name}.request"
     if channel not in recording.channels:
         count = len(recording.times[::every])

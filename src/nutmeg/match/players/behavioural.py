@@ -1,12 +1,12 @@
-"""Between players in Python and the behavioural world: requests become orders, and sightings become objects.
+"""Conversion between players in Python and the behavioural world: requests to orders, and sightings to objects.
 
     order_from(request, orders, match=0, slot=3, lying=False)
     request_row(request)                                # as a recording keeps it
     activity_of(Posture.KICKING, moves=False)           # "kick"
     seen_later(sightings, match, slot)()                # ball, robots and landmarks in the body's frame
 
-A kick to the left is one with the inside of the right foot, and the other way round. A player that lies gets up,
-whatever it wants, as in the physical world.
+A kick to the left is made with the inside of the right foot, and vice versa. A fallen player gets up whatever it
+requests, as in the physical world.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.vision import Sighting, Sightings
 
 
-_PASS_STRENGTH = 0.5  # strength of a kick that is a pass, as a share of what was asked for
+_PASS_STRENGTH = 0.5  # strength of a pass as a share of the requested strength
 _ACTIVITY_OF_POSTURE = {
     Posture.KICKING: "kick",
     Posture.LYING: "fall",
@@ -39,21 +39,21 @@ _ACTIVITY_OF_POSTURE = {
 
 
 def order_from(request: Request, orders: Orders, *, match: int, slot: int, lying: bool) -> None:
-    """Writes what a player wants into its orders; a player that lies gets up."""
+    """Writes a player's request into its orders; a fallen player gets up."""
     legs, ahead, left, turn, kick, strength, yaw, pitch = request_row(request)
-    row = match, slot
-    orders.look[row], orders.legs[row] = (yaw, pitch), Legs.GET_UP if lying else legs
-    if orders.legs[row] == Legs.WALK:
+    row, legs = (match, slot), Legs.GET_UP if lying else legs
+    orders.look[row], orders.legs[row] = (yaw, pitch), legs
+    if legs == Legs.WALK:
         orders.wish[row] = ahead, left, turn
-    elif orders.legs[row] == Legs.KICK:
+    elif legs == Legs.KICK:
         orders.kick[row], orders.strength[row] = kick, strength
 
 
 def request_row(request: Request) -> tuple[float, ...]:
-    """What a player wants, in numbers.
+    """A request as numbers.
 
-    Legs by index, a walk's velocities ahead, left [m/s] and turning left [rad/s], which kick and how strong (missing
-    without one), and where to look: yaw, pitch [rad].
+    These are the index of `Legs`; velocities ahead, left [m/s] and turn [rad/s]; kind and strength of the kick (NaN
+    without one); yaw and pitch of the head [rad].
     """
     legs, look = request.legs, request.look
     walk, kick = (0.0, 0.0, 0.0), (math.nan, math.nan)
@@ -79,7 +79,7 @@ def kick_of(kick: Kick) -> KickKind:
 
 
 def activity_of(posture: int, *, moves: bool) -> str:
-    """What a body does, in a word, as in the physical world."""
+    """The activity of a body, in the words of the physical world."""
     return _ACTIVITY_OF_POSTURE.get(Posture(posture), "walk" if moves else "stand")
 
 
@@ -98,13 +98,13 @@ _POST_ENDS = {ObjectKind.OWN_POST: "L", ObjectKind.THEIR_POST: "R"}  # ends of t
 
 
 def seen_later(sightings: Sightings, match: int, slot: int) -> Callable[[], Seen]:
-    """A function that gives what a player sees now as objects, later: few players ask for it."""
+    """A function that converts the present sightings of a player to objects on demand; few players need them."""
     now = sightings.copy_of(match, slot)
     return lambda: _seen_of(now.of(0, 0))
 
 
 def _seen_of(things: Iterable[Sighting]) -> Seen:
-    """What a player sees; of several balls the nearest, since one of them is none."""
+    """Sightings as objects; of several balls the nearest, because the others are false detections."""
     ball: Point | None = None
     robots, marks = [], []
     for thing in things:

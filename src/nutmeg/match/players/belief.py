@@ -1,8 +1,8 @@
-"""What a player believes about itself, the ball and the others.
+"""A player's belief about itself, the ball and the other players: the estimates of its tracker.
 
-Everything is in the frame of the own team, whichever side it plays from: metres from the centre of the pitch, +x to the
-opponent's goal, +y to the left of who looks there; headings in radians, 0 looks at +x. Arrays of players have a row for
-each number, 1 first. A belief is made anew every cycle; nobody writes to one.
+Everything is in the frame of the own team, whichever side it plays from: metres from the centre of the pitch, +x
+towards the opponents' goal, +y to the left; headings in radians, 0 along +x. Arrays of players have a row for each
+number, 1 first. A new belief is made in every cycle, and never changed.
 
     belief.ball.seen_ago < 0.5 and belief.to_body(belief.ball.place)[0] > 0.1       # the ball lies ahead
 """
@@ -16,13 +16,10 @@ import numpy as np
 
 from nutmeg.base.arrays import Bools, Floats
 
-NEVER = math.inf
-"""Age of what was never seen."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pose:
-    """Where the player believes to stand."""
+    """The player's estimate of its own pose."""
 
     x: float
     y: float
@@ -34,51 +31,51 @@ class Pose:
 
     @property
     def place(self) -> Floats:
-        """(2,) x and y, m."""
+        """The estimated position, (2,) x and y on the pitch, m."""
         return np.array([self.x, self.y])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BallBelief:
-    """Where the ball is believed to be."""
+    """The player's estimate of the ball."""
 
     place: Floats
-    """(2,) x and y, m."""
+    """Position of its centre on the pitch, (2,) x and y, m."""
     height: float
-    """The height of its centre above the ground, m."""
+    """Height of its centre above the ground, m."""
     velocity: Floats
-    """(2,) its velocity on the pitch, m/s."""
+    """(2,) velocity on the pitch, m/s."""
     spread: float
-    """Standard deviation of the place as seen from the player, m."""
+    """Standard deviation of its place relative to the player, m."""
     seen_ago: float
     """Time since this player saw it, s."""
-    told_ago: float
-    """Time since a team-mate told of it, s."""
+    heard_ago: float
+    """Age of the last report of a team-mate about it, s."""
 
     @property
     def age(self) -> float:
-        """Time since anything was known of it, s."""
-        return min(self.seen_ago, self.told_ago)
+        """Time since it was seen by this player or a team-mate, s."""
+        return min(self.seen_ago, self.heard_ago)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Others:
-    """The players of one team; the own row of the own team is what the player believes of itself."""
+    """Estimates of the players of one team; the player itself has a row in its own team."""
 
     places: Floats
-    """(11, 2); NaN where nothing was ever known."""
+    """(11, 2) places, m; NaN for players that were never seen or heard."""
     ages: Floats
-    """(11,) time since they were seen or told of themselves, s."""
+    """(11,) time since they were seen or heard, s."""
     fallen: Bools
-    """(11,) whether they seem to lie."""
+    """(11,) whether they appear to lie on the ground."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief:
-    """All that a player believes in one cycle."""
+    """The estimates of a player in one cycle."""
 
     time: float
-    """The time of the server, s."""
+    """Time of the world, s."""
     me: Pose
     ball: BallBelief
     mates: Others
@@ -87,19 +84,19 @@ class Belief:
     """Whether the player stands."""
 
     def to_body(self, place: Floats) -> Floats:
-        """A place on the pitch, (..., 2), as the player sees it: ahead and to the left, m."""
+        """Transforms places (..., 2) from the pitch to the body's frame: ahead and to the left, m."""
         way = np.asarray(place, float) - self.me.place
         c, s = math.cos(self.me.heading), math.sin(self.me.heading)
         return np.stack([c * way[..., 0] + s * way[..., 1], c * way[..., 1] - s * way[..., 0]], axis=-1)
 
     def to_pitch(self, place: Floats) -> Floats:
-        """A place as the player sees it, (..., 2), on the pitch."""
+        """Transforms places (..., 2) from the body's frame to the pitch, m."""
         way = np.asarray(place, float)
         c, s = math.cos(self.me.heading), math.sin(self.me.heading)
         turned = np.stack([c * way[..., 0] - s * way[..., 1], s * way[..., 0] + c * way[..., 1]], axis=-1)
         return np.asarray(turned + self.me.place)
 
     def bearing(self, place: Floats) -> float:
-        """How far to the left a place lies, rad."""
+        """Bearing of a place (2,) on the pitch, to the left of the heading, rad."""
         ahead, left = self.to_body(place)
         return math.atan2(left, ahead)

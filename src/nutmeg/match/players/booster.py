@@ -1,19 +1,20 @@
-"""Players of T1 and K1 robots: the one mind in the body of rcssservermj's league, walking by any walk that fits it.
+"""Players of T1 and K1 robots in rcssservermj's league: the tactics of all worlds, with any walk that fits the body.
 
     setup = walking_setup(BoosterSetup(robot="t1", players=7))      # by the walk that comes with Nutmeg
     GameLoop(MjGame(load_rules("ssim26"), seed=1, seats={"t1": 14}), booster_team("reds", setup)).run()
 
     body = BoosterBody("t1")                            # what a walk moves: a `motion.bodies.Bodies` of one robot
-    body.feel(percept)                                  # angles, gyro, accelerometer of a percept
+    body.observe(percept)                                  # angles, gyro, accelerometer of a percept
     walker.wanted[:] = [0.5, 0.0, 0.0]
     walker.sample(percept.time)                         # writes body.command, (1, motors) [rad]
     body.motors()                                       # (joints, 5): the command with the gains of the robot's drives
 
-A policy of `nutmeg train walk --robot t1` observes what the protocol tells: joint angles (its own differences give the
+A policy of `nutmeg train walk --robot t1` observes what the protocol sends: joint angles (their differences give the
 speeds), the gyroscope, and the upward direction, which is estimated from gyroscope and accelerometer; it commands
-angles. As on the league's server, place and attitude are told truly, and the ball and others are seen without noise, so
-that beliefs need no filter. What to do is decided by `tactics`, as in all worlds. Who has fallen gets up by keyframes,
-and its walk takes over at their end; these robots have no kick yet and walk through the ball.
+angles. As on the league's server, players receive their true place and attitude, and see the ball and others without
+noise, so that beliefs need no filter. Decisions are those of `tactics`, as in all worlds. A fallen robot gets up by
+keyframes, and its walk takes over at their end. With the strategy `booster-kicks` players kick by keyframes, too, once
+they have come to stand before the ball; with `booster` they walk through it.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.records import new_records
+from nutmeg.match.players.decide import NO_KICK
 from nutmeg.match.players.deciding_player import league_abilities
+from nutmeg.match.players.kicks import Moves, foot_for, kick_ability
 from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, Report
-from nutmeg.match.players.request import Look, Request, Walk
+from nutmeg.match.players.request import Kick, Look, Request, Walk
 from nutmeg.match.players.tactics.records import ground_of
-from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
+from nutmeg.match.players.tactics.strategies import BOOSTER_NAME, strategy
 from nutmeg.match.players.tactics.tactician import Tactician
 from nutmeg.match.players.tracking.records import BeliefRecord
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Abilities
+    from nutmeg.match.players.request import Legs
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.mj.percept import Percept, Sight
     from nutmeg.motion.policy import PolicySettings
@@ -63,28 +67,47 @@ if TYPE_CHECKING:
 GETS_UP = ("t1",)
 """Robots that get up; others lie until they are put up."""
 _NEVER = 1e3  # how long ago something was seen that never was [s]
-_FALLEN_UP = 0.5  # who leans so far that its upward direction is less than this along z has fallen
+_FALLEN_UP = 0.5  # a robot whose upward direction has a z below this has fallen
 _PUT_UP = 0.3  # no robot comes up by this much in a cycle by itself, along z: it was put up
 _VELOCITY_SHARE = 0.4  # share of a new measurement in the ball's velocity
 _HOLD_STEP = 0.02  # how far a target moves towards zero in a cycle [rad]
 _MAX_LAG = 0.15  # if a target is farther from its joint than this, all begin anew where the joints are [rad]
 _BALL_DECELERATION = 0.5
-"""What the league's engine makes of its rolling friction [m/s²]; a ball from 2.2 m/s lost 0.44 to 0.65 m/s a second."""
-_PUSH_DISTANCE = 3.0
-"""How far a ball goes that a T1 runs through, on the pitch of the other league [m]: it leaves at about 2 m/s."""
-_CONTACT_DISTANCE = 0.65  # robots whose torsos are so near to each other touch [m]
+"""Deceleration by the rolling friction of the league's engine [m/s²]; a ball from 2.2 m/s lost 0.44 to 0.65 m/s a
+second."""
+_PUSH_DISTANCE = 6.0
+"""How far a ball goes that a T1 runs through, on the pitch of the other league [m]; on its own, 4 to 14 m."""
+_PUSH_ASIDE = {"t1": 0.15, "k1": 0.1}
+"""How far beside the middle of the body the ball of a push should be [m]. Measured on T1: at 0.12 to 0.18 m, at 0.7 and
+1.0 m/s, the ball goes 1 to 14 m and about straight (96 pushes, standard deviation 11 degrees); at 0 it goes off by 24
+to 59 degrees in 10 of 12 pushes, because the corner of a foot hits it. That of K1 is not measured."""
+_PUSH_SPREAD, _KICK_SPREAD = 0.19, 0.17
+"""Standard deviations of the directions of pushes and of kicks [rad]: 11 degrees in 96 pushes; 9 in the kicks of
+docs/howto/skills.md, with the heading up to 7 degrees off the aim."""
+_CONTACT_DISTANCE = 0.65  # distance between the torsos of two robots that touch [m]
+_STOP_TIME = {"t1": 0.6, "k1": 0.5}
+"""How long a robot stands before it kicks [s]. Of 64 kicks each, half a second after any walk 67 and 94 % ended on
+their feet, 0.9 s and longer after it 98 and 100 %; walks before a kick are slow, and stop sooner."""
+_SWING_TIME = {"t1": 0.56, "k1": 0.37}  # time from the beginning of a kick to its hit [s] (docs/howto/skills.md)
+_STOP_LINEAR, _STOP_QUADRATIC, _STOP_ASIDE = 0.01, 0.45, 0.17
+"""Stopping distances for the asked speed ahead [s], for its square [s²/m], and for that aside [s]. Both robots needed
+0.03, 0.12, 0.23 and 0.38 m from 0.3, 0.5, 0.7 and 0.9 m/s ahead, and 0.02, 0.05 and 0.14 m from 0.2, 0.3 and 0.5 m/s
+aside (8 stops each)."""
+_CATCH_TIME, _CATCH_SPEED = 0.6, 0.2
+"""For how long and how fast a robot walks on after a kick, whatever is requested, to catch its swing [s, m/s]; kicks
+were learned with that."""
 _SPEED_SHARE = 0.8  # share of its walk's speeds that is used: at full speed T1 falls in turns and stops
 _REPORT = struct.Struct("<HBhhBB")
-"""What players tell each other in the ten bytes that this league allows: a key of the team's name, the own number with
-two flags, x and y [cm], when it could play the ball [0.1 s], and its place in the formation."""
+"""A report in the ten bytes that this league allows: a key of the team's name, the own number with two flags, x and y
+[cm], the time until it could play the ball [0.1 s], and its post in the formation."""
 _GOES, _LIES = 16, 32  # flags beside the number: it goes for the ball, it lies
-_SPEAKING_CYCLES = 15  # every player speaks once in so many cycles, in turns
+_SPEAKING_CYCLES = 15  # cycles between two reports of a player; players speak in turns
 _KICK_OFF_MODES = frozenset(mode.wire_name for mode in KICK_OFFS)
 _NECK_YAW, _NECK_PITCH = 0, 1  # places of the neck's joints among all
 
 
 class BoosterWalker(Protocol):
-    """What moves the legs: a `PolicyWalker`, or anything with the same three things."""
+    """The walk of the legs: a `PolicyWalker`, or anything with the same three members."""
 
     wanted: Floats
     """Wanted velocities, (1, 3) [m/s ahead, m/s to the left, rad/s to the left]."""
@@ -119,12 +142,12 @@ class BoosterBody(ReportedRobot):
         last = angles if np.abs(self._command - angles).max() > _MAX_LAG else self._command
         self.command = last - np.clip(last, -_HOLD_STEP, _HOLD_STEP)
 
-    def feel(self, percept: Percept) -> None:
+    def observe(self, percept: Percept) -> None:
         """Takes in what a percept says of the own body."""
         table, row = self.table, self.qpos[0]
         row[table.angles] = np.radians(percept.angles)
         row[table.root : table.root + 3], row[table.root + 3 : table.root + 7] = percept.position, percept.attitude
-        self.gyro[0], self.felt[0] = np.radians(percept.gyro), percept.acc
+        self.gyro[0], self.acceleration[0] = np.radians(percept.gyro), percept.acc
         w, x, y, z = percept.attitude
         self.up[0] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
 
@@ -142,8 +165,8 @@ class BoosterBody(ReportedRobot):
         return self._data.xpos[self._head] + turn @ HEAD_PLACES[self.kind][0], turn
 
 
-class StandingWalker:
-    """Stands, whatever is wanted: for robots without a walk, and to try everything else."""
+class _StandingWalker:
+    """Stands whatever is requested: for robots without a walk, and for tests of everything else."""
 
     def __init__(self, body: BoosterBody) -> None:
         self.wanted: Floats = np.zeros((1, 3))
@@ -169,7 +192,7 @@ def policy_of(name: str, robot: str = "") -> PolicySettings:
 
 
 def policy_walk(name: str, robot: str = "") -> MakeWalker:
-    """Walks by such a policy."""
+    """A walk by a policy."""
     policy = policy_of(name, robot)
     return lambda body: PolicyWalker(body, body.name, policy)
 
@@ -187,11 +210,11 @@ class BoosterSetup:
     rules: Rules | None = None
     """The rule book; ssim26 on this field if left out."""
     strategy: str = BOOSTER_NAME
-    """How it plays, by the name of a strategy."""
-    walk: MakeWalker = StandingWalker
-    """What moves its legs."""
+    """How it plays, by the name of a strategy; one that kicks needs a policy as its walk."""
+    walk: MakeWalker = _StandingWalker
+    """The walk of its legs."""
     speeds: tuple[float, float, float, float] = (0.6, 0.3, 0.25, 0.8)
-    """What tactics may ask of the walk: ahead, back, to a side [m/s], turning [rad/s]."""
+    """Highest velocities that tactics command: ahead, back, to a side [m/s], turning [rad/s]."""
 
 
 def walking_setup(setup: BoosterSetup, name: str = "") -> BoosterSetup:
@@ -203,11 +226,11 @@ def walking_setup(setup: BoosterSetup, name: str = "") -> BoosterSetup:
     return dataclasses.replace(setup, walk=policy_walk(name, setup.robot), speeds=speeds)
 
 
-def booster_abilities(setup: BoosterSetup) -> Abilities:
-    """What such a robot can do: walk as fast as its walk, and push the ball with its feet."""
+def _booster_abilities(setup: BoosterSetup) -> Abilities:
+    """The abilities of the robot: its walk's speeds, pushing the ball with its feet, and if it kicks, its kick."""
     ahead, back, side, turn = setup.speeds
     known = league_abilities(load_ball(load_field(setup.field).ball))
-    return dataclasses.replace(
+    pushing = dataclasses.replace(
         known,
         ahead=ahead,
         back=back,
@@ -217,10 +240,32 @@ def booster_abilities(setup: BoosterSetup) -> Abilities:
         run=ahead,
         can_kick=False,
         push=_PUSH_DISTANCE,
+        push_aside=_PUSH_ASIDE[setup.robot],
         contact_distance=_CONTACT_DISTANCE,
         ball_slows=_BALL_DECELERATION,
         ball_damped=0.0,
         eyes=1.0,
+    )
+    return _with_kick(pushing, setup.robot) if strategy(setup.strategy).kicks else pushing
+
+
+def _with_kick(pushing: Abilities, robot: str) -> Abilities:
+    """The abilities of a robot that also kicks; its pushes then have a spread, too, as they are compared with kicks."""
+    kick = dataclasses.replace(kick_ability(robot=robot), spread=_KICK_SPREAD)
+    stop, swing = _STOP_TIME[robot], _SWING_TIME[robot]
+    return dataclasses.replace(
+        pushing,
+        kick=kick,
+        short_kick=kick,  # it has only one strength
+        shot=NO_KICK,
+        can_kick=True,
+        kick_time=stop + swing,
+        swing_time=swing,
+        stop_time=stop,
+        stop_linear=_STOP_LINEAR,
+        stop_quadratic=_STOP_QUADRATIC,
+        stop_aside=_STOP_ASIDE,
+        push_spread=_PUSH_SPREAD,
     )
 
 
@@ -240,12 +285,12 @@ class BoosterPlayer:
         self._team_key = zlib.crc32(team.encode()) % 65536
         self.body = BoosterBody(setup.robot)
         self.walker = setup.walk(self.body)
-        record = ground_of(rules, booster_abilities(setup))
+        record = ground_of(rules, _booster_abilities(setup))
         self.tactician = Tactician(setup.strategy, record, number=number, players=setup.players)
         self.request = Request()
-        """What it wants."""
+        """Its last request."""
         self._beliefs: Records[BeliefRecord] = new_records(BeliefRecord, 1)
-        self._beliefs["seen_ago"], self._beliefs["told_ago"] = _NEVER, _NEVER
+        self._beliefs["seen_ago"], self._beliefs["heard_ago"] = _NEVER, _NEVER
         self._beliefs["others"]["age"], self._beliefs["others"]["x"] = _NEVER, np.nan
         self._ball_row = len(landmarks(ground))
         self._time = 0.0
@@ -253,16 +298,31 @@ class BoosterPlayer:
         self._falls = FallDetector(UpEstimator(self.body, self.body.name, period=CONTROL_CYCLE))
         self._get_up = GetUp(self.body, self.body.name, motions, falls=self._falls, period=CONTROL_CYCLE)
         self._rises = bool(motions)
+        self._moves = Moves(self.body)
+        self._path: Floats | None = None  # the rest of a kick, one row of angles for each cycle
+        self._walked, self._kicked = 0.0, -math.inf  # when it last walked, and when its last kick ended [s]
+
+    @property
+    def belief(self) -> BeliefRecord:
+        """What it believes about itself, the ball and others, in the own team's frame."""
+        return self._beliefs[0]
+
+    @property
+    def kicking(self) -> bool:
+        """Whether it is kicking."""
+        return self._path is not None
 
     def act(self, percept: Percept) -> Action:
         """The action of this cycle, from what is perceived."""
-        self.body.feel(percept)
+        self.body.observe(percept)
         for _, message in percept.heard or ():
             self._hear(message, percept.time)
         side = Side.RIGHT if percept.teams[1] == self.team and percept.teams[0] != self.team else Side.LEFT
         self._believe(percept, side)
         mode = percept.game.mode if percept.game.mode in WIRE_NAMES else "PlayOn"
-        self.request = request = self.tactician.decide(self._beliefs, time=percept.time, mode=mode, side=side)
+        self.request = request = self.tactician.decide(
+            self._beliefs, time=percept.time, mode=mode, side=side, kicking=self.kicking
+        )
         beam = None
         if request.beam is not None:
             x, y, heading = request.beam
@@ -273,7 +333,7 @@ class BoosterPlayer:
         return Action(motors=self.body.motors(), beam=beam, say=say, syn=True)
 
     def _report(self) -> bytes:
-        """What it tells its team-mates: where it is, and when it could play the ball."""
+        """The report to team-mates: place, and the time until it could play the ball."""
         one, memory = self._beliefs[0], self.tactician.memory
         flags = self.number | _GOES * bool(memory.goes) | _LIES * (not one.upright)
         places = round(100 * float(one.x)), round(100 * float(one.y))
@@ -281,31 +341,55 @@ class BoosterPlayer:
         return _REPORT.pack(self._team_key, flags, *places, arrival, int(memory.post))
 
     def _hear(self, message: bytes, time: float) -> None:
-        """Takes note of what a team-mate tells; other messages are not understood."""
+        """Takes the report of a team-mate; other messages are ignored."""
         if len(message) != _REPORT.size:
             return
         key, flags, x, y, arrival, post = _REPORT.unpack(message)
         number, goes, fallen = flags % _GOES, bool(flags & _GOES), bool(flags & _LIES)
         if key != self._team_key or not 1 <= number <= MAX_PLAYERS:
             return
-        told = {"place": (0.01 * x, 0.01 * y), "heading": 0.0, "fallen": fallen, "goes": goes, "post": post}
-        self.tactician.hear(Report(number=number, time=time, arrival=0.1 * arrival, **told))
-        self._beliefs["others"][0, number - 1] = (0.01 * x, 0.01 * y, 0.0, fallen)
+        place, arrival = (0.01 * x, 0.01 * y), 0.1 * arrival
+        about = {"place": place, "heading": 0.0, "fallen": fallen, "goes": goes, "post": post}
+        self.tactician.hear(Report(number=number, time=time, arrival=arrival, **about))
+        self._beliefs["others"][0, number - 1] = (*place, 0.0, fallen)
 
     def _move(self, time: float, request: Request) -> None:
-        """Lets the walk move the legs, and the neck look; who has fallen gets up as soon as it lies still."""
+        """Moves the legs by the walk or a kick, and the neck; a fallen robot gets up as soon as it lies still."""
         if self._gets_up(time):
+            self._path = None
             return
-        legs = request.legs
-        self.walker.wanted[0] = (legs.ahead, legs.left, legs.turn) if isinstance(legs, Walk) else 0.0
+        if self._kicks(time, request.legs):
+            return
+        legs, wanted = request.legs, (0.0, 0.0, 0.0)
+        if time - self._kicked < _CATCH_TIME:
+            self._walked, wanted = time, (_CATCH_SPEED, 0.0, 0.0)
+        elif isinstance(legs, Walk):
+            self._walked, wanted = time, (legs.ahead, legs.left, legs.turn)
+        self.walker.wanted[0] = wanted
         self.walker.sample(time)
         self._look(request.look)
+
+    def _kicks(self, time: float, legs: Legs) -> bool:
+        """Whether it kicks in this cycle; then it is commanded the next angles of the kick."""
+        if self._path is None and isinstance(legs, Kick) and time - self._walked >= _STOP_TIME[self.body.kind]:
+            foot = foot_for(legs, robot=self.body.kind)
+            if foot is not None:
+                table = self.body.table
+                angles = self.body.qpos[0, table.angles[table.motor_joints]]
+                self._path = self._moves.kick(legs, foot, angles)
+        if self._path is None:
+            return False
+        self.body.command, self._path = self._path[:1], self._path[1:]
+        if not len(self._path):
+            self._path, self._kicked = None, time
+            self.walker.reset()
+        return True
 
     def _gets_up(self, time: float) -> bool:
         """Whether it lies or gets up in this cycle; then it is commanded what that needs."""
         falls, get_up, was = self._falls, self._get_up, bool(self._falls.fallen[0])
         before = falls.senses.up[0, 2]
-        falls.senses.reset()  # this league tells robots their true attitude
+        falls.senses.reset()  # this league sends robots their true attitude
         falls.sample(time)
         if falls.senses.up[0, 2] - before > _PUT_UP:
             get_up.stop(0)
@@ -329,7 +413,7 @@ class BoosterPlayer:
         self.body.command = command
 
     def _believe(self, percept: Percept, side: Side) -> None:
-        """Writes what is told and seen into the belief, as the own team sees the pitch."""
+        """Writes the percept into the belief, in the own team's frame."""
         belief, step = self._beliefs, max(percept.time - self._time, 0.0)
         self._time = percept.time
         w, x, y, z = percept.attitude
@@ -345,8 +429,8 @@ class BoosterPlayer:
         if percept.sight is not None:
             self._see(percept.sight, side)
         if percept.game.mode in _KICK_OFF_MODES:
-            # The rules say where the ball lies. Who is put before it after a goal does not see it at its feet, and
-            # would walk to where it saw it last, in the own net.
+            # The rules say where the ball lies. A player that is put before it after a goal does not see it at its
+            # feet, and would walk to its last known place, in the own net.
             for name in ("ball_x", "ball_y", "ball_vx", "ball_vy", "seen_ago"):
                 belief[name] = 0.0
         mine = belief["others"][0, self.number - 1 : self.number]
@@ -385,5 +469,5 @@ def _place(polar: Floats, eye: Floats, turn: Floats) -> Floats | None:
 
 
 def booster_team(team: str, setup: BoosterSetup) -> dict[tuple[str, int], BoosterPlayer]:
-    """The players of a team by team and number, as a `GameLoop` wants them."""
+    """The players of a team by team and number, as `GameLoop` takes them."""
     return {(team, number): BoosterPlayer(team, number, setup) for number in range(1, setup.players + 1)}

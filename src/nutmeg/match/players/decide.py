@@ -1,4 +1,4 @@
-"""A player in twenty lines, for every world: what `decide` is told, what it answers, and what happens if it fails.
+"""A player in twenty lines, for every world: the arguments and the result of `decide`, and what happens if it fails.
 
     def decide(percept: View, memory: Memory) -> Request:
         ball = percept.belief.ball
@@ -7,18 +7,18 @@
             return Request(legs=Walk(turn=0.8))
         return Request(legs=Walk(ahead=0.2, turn=2.0 * math.atan2(left, ahead)), look=Look(yaw=math.atan2(left, ahead)))
 
-    mind = Mind(decide, team="reds", number=2, players=4, rules=rules, body=abilities_of(settings))
+    memory = Memory(team="reds", number=2, players=4, rules=rules, body=abilities_of(settings))
+    mind = Mind(decide, memory)
     request = mind.act(view)                # never raises
     mind.log, mind.lost_turns
 
 `decide` is called every 0.1 s, in the physical world (`deciding_player`) and in the behavioural one
 (`match.behavioural_game`), with the same arguments. Places that are seen are in the body's frame: ahead and to the
-left, metres. Everything else is as the own team sees the pitch, which always attacks +x: beliefs, and names of
-landmarks, so that `load_field(...).landmarks()["G1R"]` is where the post that is called `G1R` stands, whichever side
-the team plays from.
+left, metres. Everything else is in the frame of the own team, which always attacks +x: beliefs, and names of landmarks,
+so that `load_field(...).landmarks()["G1R"]` is the place of the post `G1R`, whichever side the team plays from.
 
-A `decide` that raises, takes too long (`time_limit`) or answers nonsense loses its turn: the player stands and keeps
-its head where it was. The traceback goes to its log; the match goes on.
+A `decide` that raises, takes too long (`time_limit`) or returns an invalid request loses its turn: the player stands
+and keeps the direction of its head. The traceback goes to its log, and the match continues.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -69,108 +69,123 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What a player's body can do, in numbers that tactics decide by and that a `decide` may want to know.
+# The abilities of a player's body, which the tactics and users' `decide` functions read.
 #
 # In the behavioural world they come from its settings (`abilities_of`), in the physical one from the league's robot and
 # its motions (`deciding_player.league_abilities`).
 
 
-_KICK_AREA_SHARE = 0.8  # share of a kick's rectangle that is good enough to kick from
-_FOOT_BALL_GAP = 0.005  # between the ball and the tips of the feet [m]
+_KICK_AREA_SHARE = 0.8  # share of the area of a kick within which tactics begin to kick; the rest covers errors
+_FOOT_BALL_GAP = 0.005  # least distance between the ball and the tips of the feet [m]
 _SHORT_KICK_SHARE = 0.5  # reach of a short kick, as a share of that of a full one
 
 
 @dataclass(frozen=True, kw_only=True)
 class KickAbility:
-    """A kick: where the ball must lie for it, how exactly, and how far it goes."""
+    """A kick: where the ball has to lie, how exactly, and how far the ball rolls."""
 
     place: tuple[float, float]
-    """Where the ball should lie for the left foot: ahead and to the left, m."""
+    """Middle of the area in which the left foot hits the ball: ahead and to the left, m."""
     nearer: float = 0.0
-    """By how much nearer the ball is wanted than there, m."""
+    """How much nearer than `place` tactics aim to have the ball, m."""
     slack: tuple[float, float]
-    """How far off a player begins to kick, m."""
+    """Largest error of the ball's place at which tactics begin a kick: ahead and to the left, m."""
     tolerance: float
-    """How far off a kick still hits the ball, m."""
+    """Largest error of the ball's place at which a kick still hits the ball, m."""
     reach: float
-    """How far the ball goes, m."""
+    """Distance that the ball rolls, m."""
+    spread: float = 0.0
+    """Standard deviation of the ball's direction, rad; 0 counts every aim within the goal posts as a goal."""
+
+
+NO_KICK = KickAbility(place=(0.0, 0.0), slack=(0.0, 0.0), tolerance=0.0, reach=0.0)
+"""A kick that a body does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Abilities:
-    """What a body can do; SI units, angles in radians."""
+    """The abilities of a body; SI units, angles in radians."""
 
     ahead: float
-    """Fastest ahead, m/s."""
+    """Top speed ahead, m/s."""
     back: float
-    """Fastest backwards, m/s."""
+    """Top speed backwards, m/s."""
     side: float
-    """Fastest to a side, m/s."""
+    """Top speed to a side, m/s."""
     turn: float
-    """Fastest turn, rad/s."""
+    """Top turn rate, rad/s."""
     ask: tuple[float, float, float, float]
-    """What tactics ask for at most: ahead, back, to a side, turn, m/s and rad/s. More than the above where the body
-    cuts wishes by itself, since walks differ."""
+    """Highest velocities that tactics command: ahead, back and to a side, m/s, and turn, rad/s. They may exceed the top
+    speeds where the body limits commands by itself, since walks differ."""
     run: float
-    """How fast it covers ground on the way to the ball, about, m/s."""
+    """Approximate mean speed on the way to the ball, m/s."""
     push: float = 1.0
-    """How far a ball goes that is walked through, m."""
+    """Distance that a dribbled ball rolls, m."""
+    push_aside: float = 0.0
+    """Distance of a dribbled ball from the middle of the body, to the side of the foot that pushes it, m. Where the
+    feet are wide apart, a ball between them is hit by the corner of a foot and does not roll straight."""
+    push_spread: float = 0.0
+    """Standard deviation of the direction of a dribbled ball, rad."""
     kick: KickAbility
-    """Its kick of full strength."""
+    """The kick of full strength."""
     short_kick: KickAbility
-    """Its kick of less strength, for passes."""
+    """The kick of less strength, for passes."""
+    shot: KickAbility = NO_KICK
+    """The quick kick after which the robot lies on the ground, if it has one."""
+    shot_time: float = 0.0
+    """Time from the beginning of a shot to its hit, s."""
     can_kick: bool = True
-    """Whether it can kick without falling; else it walks through the ball."""
+    """Whether it can kick without falling; otherwise it dribbles."""
     kick_time: float
-    """From the wish to kick, walking slowly, to the hit, s."""
+    """Time from the decision to kick, while walking slowly, to the hit, s."""
     swing_time: float = 0.0
-    """From the beginning of a kick to its hit, for which the place of the ball is predicted, s."""
+    """Time from the beginning of a kick to the hit, for which the place of the ball is predicted, s."""
     kick_ball_speed: float = 0.25
-    """Faster balls are not kicked, m/s."""
+    """Balls faster than this are not kicked, m/s."""
     stop_time: float = 0.0
-    """How long a walk takes to stop before a kick, s."""
+    """Time that a walk takes to stop before a kick, s."""
     stop_linear: float = 0.0
-    """How far a walk that stops still comes for each m/s, s."""
+    """Stopping distance ahead in proportion to the speed, s."""
     stop_quadratic: float = 0.0
-    """And for each square of its speed, s^2/m."""
+    """Stopping distance ahead in proportion to the square of the speed, s^2/m."""
     stop_aside: float = 0.0
-    """How far a walk that stops still comes to a side for each m/s, s."""
+    """Stopping distance to a side in proportion to the speed, s."""
     ahead_gain: float = 2.0
-    """Speed ahead for each metre that the ball is off its place before the foot, 1/s."""
+    """Speed ahead for each metre of the ball's error before the foot, 1/s."""
     side_gain: float = 2.0
-    """The same to a side, 1/s."""
+    """Speed to a side for each metre of the ball's error before the foot, 1/s."""
     get_up_time: float = 4.0
-    """How long it takes to get up, about, s."""
+    """Approximate time to get up, s."""
     dive_reach: float
-    """How far to a side a dive covers the goal, m."""
+    """Distance to a side that a dive covers, m."""
     dive_time: float
-    """A dive is begun when the ball passes so soon, s."""
+    """A dive is begun when the ball will pass within this time, s."""
     contact_distance: float = 0.4
-    """Robots that are so near to each other touch, m between their torsos."""
+    """Distance between the torsos of two robots that touch each other, m."""
     eyes: float = 0.5
     """Height of the cameras, m."""
     lower_eye: float = math.radians(40.0)
-    """How much further down than the upper camera the lower one looks, rad."""
+    """Angle by which the lower camera looks further down than the upper one, rad."""
     wide_view: bool = False
     """Whether it has one camera with a wide view instead of two with narrow ones."""
     ball_slows: float
-    """Friction of a rolling ball, m/s^2."""
+    """Deceleration of a rolling ball by friction, m/s^2."""
     ball_damped: float
-    """What grows with its speed, 1/s."""
+    """Damping of a rolling ball, in proportion to its speed, 1/s."""
 
     @property
     def kick_place(self) -> tuple[float, float]:
-        """Where the ball should lie for a straight kick with the left foot: ahead and to the left, m."""
+        """Place of the ball for a straight kick with the left foot: ahead and to the left, m."""
         return self.kick.place
 
     @property
     def kick_slack(self) -> tuple[float, float]:
-        """How far from there it may lie, m."""
+        """Largest error of the ball's place at which to kick: ahead and to the left, m."""
         return self.kick.slack
 
     @property
     def kick_reach(self) -> float:
-        """How far a kick of full strength sends the ball, m."""
+        """Distance that the ball rolls after a kick of full strength, m."""
         return self.kick.reach
 
 
@@ -205,31 +220,30 @@ def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) ->
 
 
 # ----------------------------------------------------------------------------------------------------
-# How long somebody else's function may take, and what stops one that never ends.
+# The time limit of users' functions, and how one that never ends is stopped.
 #
-# What counts is processor time: on a busy computer nobody loses because others compute. A function that waits
-# instead, in a sleep or for an answer, is stopped after `WAITS` times as long by the clock on the wall.
+# The limit is processor time, so that no player loses a turn on a busy computer. A function that waits instead, in a
+# sleep or for an answer, is stopped after `WALL_TIME_FACTOR` times the limit of wall-clock time.
 #
-# In the main thread the alarm clock of the process (`signal.setitimer`) interrupts whatever runs, a sleep included.
-# In other threads, where Python delivers no signals, a second thread asks the interpreter to raise the exception
-# there: that stops a loop written in Python, while a call into compiled code is stopped when it returns. `OutOfTime`
-# is no `Exception`, so that a loop around `try: ... except Exception: pass` ends as well; the alarm rings again and
-# again until the function has been left. A loop that catches *everything* cannot be stopped from within its own
-# process.
+# In the main thread the alarm of the process (`signal.setitimer`) interrupts whatever runs, a sleep included. In other
+# threads, where Python delivers no signals, a second thread asks the interpreter to raise the exception there: that
+# stops a loop written in Python, while a call into compiled code is stopped when it returns. `OutOfTime` is no
+# `Exception`, so that a loop around `try: ... except Exception: pass` ends as well; the alarm is repeated until the
+# function has been left. A loop that catches *everything* cannot be stopped from within its own process.
 
 
 WALL_TIME_FACTOR = 10
-"""How many times as long as it may compute a function may take in all."""
-_ALARM_INTERVAL = 0.05  # an alarm that was not heeded rings again after so long [s]
+"""Ratio of the limit of wall-clock time to the limit of processor time."""
+_ALARM_INTERVAL = 0.05  # time between repeated alarms [s]
 
 
 class OutOfTime(BaseException):
-    """The time is over."""
+    """A function has exceeded its time limit."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises `OutOfTime` in the body of a `with` that computes longer; 0 lets it take as long as it likes."""
+    """Raises `OutOfTime` in the body of a `with` that computes longer than this, s; 0 sets no limit."""
     if seconds <= 0:
         yield
     elif threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
@@ -242,7 +256,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """In the main thread; an alarm that somebody else has set rings later than it would have, but rings."""
+    """The limit in the main thread; an alarm that was set before is restored and may go off later than it was set."""
     armed = True
     began, over = time.monotonic(), _limit(seconds, time.thread_time)
 
@@ -264,12 +278,12 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _other_thread(seconds: float) -> Iterator[None]:
-    """In a thread that gets no signals: another one watches it."""
+    """The limit in a thread that gets no signals: a second thread watches it."""
     me, done, lock = threading.get_ident(), threading.Event(), threading.Lock()
     if hasattr(time, "pthread_getcpuclockid"):
         clock = time.pthread_getcpuclockid(me)
         over = _limit(seconds, lambda: time.clock_gettime(clock))
-    else:  # Windows and macOS do not tell another thread's processor time: only the clock on the wall counts
+    else:  # Windows and macOS do not provide another thread's processor time: only the wall clock counts
         over = _limit(seconds, lambda: 0.0)
 
     def watch() -> None:
@@ -287,17 +301,17 @@ def _other_thread(seconds: float) -> Iterator[None]:
     finally:
         with lock:
             done.set()
-            _raise_in(me, None)  # what was asked for too late is not raised any more
+            _raise_in(me, None)  # withdraws an exception that was requested too late
 
 
 def _limit(seconds: float, computed: Callable[[], float]) -> Callable[[], bool]:
-    """Tells whether the time is over that begins now; `computed` is the thread's own processor time [s]."""
+    """A function that says whether the limit, counted from now, is exceeded; `computed` gives processor time [s]."""
     began, before = time.monotonic(), computed()
     return lambda: computed() - before >= seconds or time.monotonic() - began >= WALL_TIME_FACTOR * seconds
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Asks for an exception in a thread, or takes back what was asked for."""
+    """Requests an exception in a thread; None withdraws the request."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error) if error is not None else None
     )
@@ -307,11 +321,11 @@ Point = tuple[float, float]
 Image = NDArray[np.uint8]
 
 MAX_DECISION_TIME = 2.0
-"""A decision for which a player computes longer is given up [s]."""
+"""Limit of the processor time of a decision [s]."""
 _MIN_DECISION_TIME = 0.05
-"""Who takes too long is given half the time from then on, down to this [s], until it has decided in time again."""
+"""After each decision that exceeds its limit the limit is halved, down to this, until a decision is in time [s]."""
 MAX_LOG_ENTRIES = 20
-"""How many lost turns a log tells of."""
+"""Number of lost turns that a log describes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,12 +339,13 @@ class SeenRobot:
     number: int | None = None
     """Its number, where it can be read."""
     lying: bool = False
-    """Whether it seems to lie."""
+    """Whether it appears to lie on the ground."""
 
 
 MarkKind = Literal["own post", "their post", "post", "corner", "L", "T", "X", "penalty mark", "centre circle"]
-"""What a landmark looks like: posts of the goal that the own team defends, of the one it attacks, or of either where
-they have the same colour; corner flags; where lines meet (a corner, one that ends at another, two that go on)."""
+"""Kinds of landmarks: posts of the own goal, of the opponents' goal, or of either where both have the same colour;
+corner flags; junctions of lines (a corner, a line that ends at another, a crossing); the penalty mark and the centre
+circle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,15 +356,15 @@ class SeenMark:
     place: Point
     """Ahead and to the left, m."""
     name: str | None = None
-    """Which one it is, where it can be told: as in `FieldSettings.landmarks`, for a team that plays from the left."""
+    """Its name in `FieldSettings.landmarks`, for a team that plays from the left; None if it cannot be identified."""
     turn: float | None = None
-    """Where a crossing of lines points, to the left of ahead, rad: an L between its lines, a T along the one that ends;
-    None where that was not seen."""
+    """Orientation of a junction of lines, to the left of ahead, rad: that of the bisector of an L, and of the ending
+    line of a T; None where that was not seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What the eyes showed last since the decision before, in the body's frame; what is not there was not seen."""
+    """The latest sightings since the last decision, in the body's frame; what is missing was not seen."""
 
     ball: Point | None = None
     """Ahead and to the left, m."""
@@ -359,24 +374,24 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """A structure that a team-mate told (`Request.tell`)."""
+    """A structured message of a team-mate (`Request.tell`)."""
 
     number: int
-    """Who told it."""
+    """Number of the sender."""
     time: float
-    """Time of the world at which it was told, s."""
+    """Time of the world at which it was sent, s."""
     content: Mapping[str, Any]
-    """A copy of what was told."""
+    """A copy of the content."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """All that a player is told when it decides."""
+    """Everything that a player perceives when it decides."""
 
     time: float
-    """Time of the world, which runs on when the game clock stops [s]."""
+    """Time of the world, which continues when the game clock stops [s]."""
     cycle: int
-    """How many decisions came before."""
+    """Number of earlier decisions."""
     game: GameView
     """Play mode, game time and score; scores are of the left and the right end."""
     team: str
@@ -386,56 +401,56 @@ class View:
     side: Side
     """The end that the own team defends at present, as far as the player knows."""
     odometry: tuple[float, float, float]
-    """How far it believes to have gone since the last decision: ahead, left, m, and turned left, rad."""
+    """Estimated motion since the last decision: ahead and left, m, and turn to the left, rad."""
     head: tuple[float, float]
-    """Where it looks: yaw to the left, pitch upwards, rad."""
+    """Direction of the head: yaw to the left, pitch upwards, rad."""
     upright: bool
     """Whether it is on its feet."""
     doing: str
-    """What its body does: stand, walk, kick, dive, fall, get up, ..."""
+    """What its body does, such as stand, walk, kick, dive, fall or get up."""
     see: Callable[[], Seen] = field(repr=False)
-    """Makes what `seen` gives, when it is asked for."""
+    """Computes `seen` on demand."""
     sonar: tuple[float, float] | None = None
-    """How far away something is ahead to the left and to the right, m; infinite if nothing is. None without sonar."""
+    """Distances that the left and the right sonar measure, m; infinite without an echo. None without sonar."""
     heard: tuple[Heard, ...] = ()
-    """What others said since the last decision."""
+    """Messages heard since the last decision."""
     told: tuple[Told, ...] | None = None
-    """Structures that team-mates told; None where the league carries none."""
+    """Structured messages of team-mates; None where the league carries none."""
     believe: Callable[[], Belief] = field(repr=False)
-    """Makes what `belief` gives, when it is asked for."""
+    """Computes `belief` on demand."""
     belief_record: Records[BeliefRecord] | None = field(default=None, repr=False)
-    """(1,) the belief as a record for compiled tactics, where the world keeps records."""
+    """The belief as a record (1,) for compiled tactics, where the world keeps records."""
     shares_beliefs: bool = False
-    """Whether the world tells players what their team-mates believe, so that they need not say it."""
+    """Whether the world shares beliefs between team-mates, so that players need not send reports."""
     render: Callable[[], Mapping[str, Image]] | None = field(default=None, repr=False)
-    """Gives `images`; None where there are no cameras."""
+    """Renders `images` on demand; None where there are no cameras."""
 
     @cached_property
     def seen(self) -> Seen:
-        """What is in view."""
+        """The latest sightings."""
         return self.see()
 
     @cached_property
     def belief(self) -> Belief:
-        """What the built-in tracker makes of all this: pose, ball and others with their uncertainty."""
+        """The estimate of the built-in tracker: pose, ball and other players, with their uncertainty."""
         return self.believe()
 
     @cached_property
     def images(self) -> Mapping[str, Image] | None:
-        """The pictures of the cameras `top` and `bottom`, (240, 320, 3) each; None where there are no cameras."""
+        """The images of the cameras `top` and `bottom`, (240, 320, 3) each; None where there are no cameras."""
         return None if self.render is None else self.render()
 
 
 class Memory(dict[str, Any]):
-    """What a player keeps in mind from one decision to the next: a dictionary, empty at first, and what it knows.
+    """The memory of a player from one decision to the next: a dictionary, empty at first, and constant facts.
 
     Args:
         team: name of the own team.
-        number: own number.
-        players: how many the own team has.
-        rules: the rule book, with the measures of the pitch.
-        body: what its body can do.
-        seed: of its random numbers; with a seed of the match, the same match every time.
+        number: the player's own number.
+        players: number of players of the own team.
+        rules: the rule book, with the dimensions of the pitch.
+        body: the abilities of its body.
+        seed: seed of its random numbers; together with the seed of the match it makes matches repeatable.
     """
 
     def __init__(self, *, team: str, number: int, players: int, rules: Rules, body: Abilities, seed: int = 0) -> None:
@@ -447,49 +462,34 @@ class Memory(dict[str, Any]):
 
 
 Decide = Callable[[View, Memory], Request]
-"""A player: what it is told and remembers to what it wants."""
+"""A player: a function from its view and its memory to a request."""
 
 
 class Mind:
     """One player's `decide` with its memory and its log.
 
     Args:
-        decide: who decides.
-        team: name of the team.
-        number: of the player.
-        players: how many the team has.
-        rules: the rule book, with the measures of the pitch.
-        body: what its body can do.
-        seed: of the player's random numbers.
-        longest: a decision for which it computes longer is given up, s; 0 for never.
+        decide: the function that decides.
+        memory: the player's memory.
+        longest: limit of the processor time of a decision, s; 0 sets no limit.
     """
 
-    def __init__(
-        self,
-        decide: Decide,
-        *,
-        team: str,
-        number: int,
-        players: int,
-        rules: Rules,
-        body: Abilities,
-        seed: int = 0,
-        longest: float = MAX_DECISION_TIME,
-    ) -> None:
-        self.decide, self.longest, self._patience = decide, longest, longest
-        self.memory = Memory(team=team, number=number, players=players, rules=rules, body=body, seed=seed)
-        self.team, self.number = team, number
-        self.belief: Belief | None = None
-        """What it believed at its last decision; None before the first."""
+    def __init__(self, decide: Decide, memory: Memory, *, longest: float = MAX_DECISION_TIME) -> None:
+        prepare: Callable[[], None] | None = getattr(decide, "prepare", None)
+        if prepare is not None:  # compiles it, which takes longer than a decision may
+            prepare()
+        self.decide, self.memory, self.longest, self._patience = decide, memory, longest, longest
+        self.team, self.number = memory.team, memory.number
+        self._view: View | None = None
         self.request: Request | None = None
-        """What it wants; None before its first decision."""
+        """The last request; None before the first decision."""
         self.log: list[str] = []
-        """Tracebacks of lost turns, the first `LOG` of them."""
+        """Tracebacks of lost turns, the first `MAX_LOG_ENTRIES` of them."""
         self.lost_turns = 0
-        """How many turns were lost, in all."""
+        """Number of lost turns."""
 
     def act(self, view: View) -> Request:
-        """What the player wants; never raises."""
+        """The request of the player; never raises."""
         self.memory.number = self.number = view.number
         try:
             with time_limit(self._patience):
@@ -502,11 +502,16 @@ class Mind:
             self._patience = max(self._patience / 2, min(self.longest, _MIN_DECISION_TIME))
         except BaseException:  # noqa: BLE001 (a player's own failure, whatever it is, must not end the match)
             request = self._lose_turn(view, traceback.format_exc(limit=-6))
-        self.belief, self.request = view.belief, request
+        self._view, self.request = view, request
         return request
 
+    @property
+    def belief(self) -> Belief | None:
+        """Belief at the last decision; None before the first."""
+        return None if self._view is None else self._view.belief
+
     def _lose_turn(self, view: View, why: str) -> Request:
-        """Stands, and keeps looking where it did."""
+        """The request of a player without a decision: it stands, and its head stays."""
         self.lost_turns += 1
         if len(self.log) < MAX_LOG_ENTRIES:
             self.log.append(f"at {view.time:.2f} s number {view.number} of {view.team!r} lost its turn: {why}")
@@ -515,9 +520,9 @@ class Mind:
 
 
 def _checked_request(request: Request, *, tells: bool) -> Request:
-    """A request, if a body can do something with it; `tells` says whether the world carries structures."""
+    """The request, if it is valid; `tells` says whether the world carries structured messages."""
     if not isinstance(request, Request):
-        raise UsageError(f"decide answered {request!r:.80}; it must answer a Request.")
+        raise UsageError(f"decide returned {request!r:.80}; it must return a Request.")
     _check_legs(request)
     if not isinstance(request.look, Look):
         raise UsageError(f"look is {request.look!r:.80}; it must be a Look.")
@@ -526,7 +531,7 @@ def _checked_request(request: Request, *, tells: bool) -> Request:
         checked_message(request.say)
     if request.tell is not None:
         if not tells:
-            raise UsageError("the league carries no structures: `say` 20 characters instead of `tell`.")
+            raise UsageError("this league carries no structured messages; `say` 20 characters instead of `tell`.")
         checked_structure(request.tell)
     if request.beam is not None and not (len(request.beam) == 3 and all(map(math.isfinite, request.beam))):
         raise UsageError(f"beam is {request.beam}; it must be three finite numbers.")
@@ -534,13 +539,15 @@ def _checked_request(request: Request, *, tells: bool) -> Request:
 
 
 def checked_structure(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of what a player tells, if it is made of plain values and short enough."""
+    """A copy of a structured message, if it is made of plain values and short enough."""
     try:
         text = json.dumps(dict(content), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{content!r:.80} cannot be told: {error}. Tell plain numbers, texts and lists.") from None
+        raise UsageError(
+            f"`tell` cannot carry {content!r:.80}: {error}. Use a dictionary of numbers, strings and lists."
+        ) from None
     if len(text) > MAX_TOLD_BYTES:
-        raise UsageError(f"{len(text)} bytes cannot be told at once; at most {MAX_TOLD_BYTES} are carried.")
+        raise UsageError(f"`tell` has {len(text)} bytes as JSON; at most {MAX_TOLD_BYTES} are allowed.")
     copy: dict[str, Any] = json.loads(text)
     return copy
 
@@ -557,18 +564,24 @@ def _check_legs(request: Request) -> None:
         if legs.kind not in get_args(KickKind) or legs.foot not in (None, *get_args(Foot)):
             raise UsageError(f"{legs}: kinds are {get_args(KickKind)}, feet {get_args(Foot)} or None.")
     elif isinstance(legs, Dive) and legs.side not in ("left", "right"):
-        raise UsageError(f"{legs}: one dives to the left or to the right.")
+        raise UsageError(f"{legs}: side must be 'left' or 'right'.")
 
 
 def _check_finite(what: str, thing: Walk | Look) -> None:
-    for one in dataclasses.fields(thing):
-        value = getattr(thing, one.name)
+    kind: type = type(thing)
+    for name in _names_of_fields(kind):
+        value = getattr(thing, name)
         if not isinstance(value, str) and not math.isfinite(value):
-            raise UsageError(f"{what}: {one.name} is {value}; it must be finite.")
+            raise UsageError(f"{what}: {name} is {value}; it must be finite.")
+
+
+@cache
+def _names_of_fields(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in dataclasses.fields(kind))
 
 
 def own_name(mark: str, side: Side) -> str:
-    """The name of a landmark as a team sees the pitch: from the right end, `G1L` is `G2R`."""
+    """The name of a landmark in the frame of a team: for the one that defends the right end, `G1L` is `G2R`."""
     if side is Side.LEFT:
         return mark
     return mark.translate(_TURNED)

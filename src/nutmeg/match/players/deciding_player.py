@@ -8,9 +8,9 @@
 
 Observations come every 20 ms; `decide` is called with every fifth one, and its request holds in between. The built-in
 team is the strategy `builtin` (`patient` for walks by parameters; `tactics`), which decides with every observation.
-Players know what the protocol tells a player, no more, and are nowhere random: the same percepts give the same actions.
+Players know only what the protocol sends them, and are deterministic: the same percepts give the same actions.
 Sightings come from the last image, in the frame of the torso; crossings of lines are computed from the lines in it.
-There is no sonar and no camera picture here.
+This world has no sonar and no camera images.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nutmeg.base.errors import UsageError
 from nutmeg.match.players.decide import (
     MAX_DECISION_TIME,
     Abilities,
-    KickAbility,
+    Memory,
     Mind,
     Seen,
     SeenMark,
@@ -35,9 +35,9 @@ from nutmeg.match.players.decide import (
     View,
     own_name,
 )
-from nutmeg.match.players.kicks import kick_distance, kick_place, kick_tolerance
+from nutmeg.match.players.kicks import kick_ability
 from nutmeg.match.players.limbs import Limbs
-from nutmeg.match.players.messages import MAX_REPORTED_AGE, Report, decode, encode, speaks
+from nutmeg.match.players.messages import decode, encode, report_of, speaks
 from nutmeg.match.players.request import DECISION_INTERVAL, Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME, PATIENT_NAME
 from nutmeg.match.players.tactics.tactician import strategy_decide
@@ -56,33 +56,34 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.players.decide import Decide, MarkKind, Point
-    from nutmeg.match.players.request import KickKind
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.physical.percept import Heard, Percept, Player, Sight
     from nutmeg.model.ball import BallSettings
     from nutmeg.motion.walk.files import WalkParameters
 
 
-_DEFAULT_WALK = "final"  # the walk of bodies of which nothing else is said
+_DEFAULT_WALK = "final"
 DECISION_CYCLES = round(DECISION_INTERVAL / CONTROL_CYCLE)
 """Percepts from one decision to the next."""
 LYING_HEAD_HEIGHT = 0.0
-"""A head lower than the own torso belongs to somebody who lies [m]."""
+"""A robot whose head is lower than this, relative to the own torso, lies on the ground [m]."""
 _CROSSING_GAP, _CROSSING_ANGLE = 0.12, math.radians(50.0)
-"""Lines meet if they end so near to each other [m], and cross at more than this angle [rad]."""
-_MAX_HEARD_BALL_AGE = 0.5  # where a team-mate saw the ball longer ago is not taken over, s
+"""Largest gap between two lines that form a junction [m], and least angle between them [rad]."""
+_MAX_HEARD_BALL_AGE = 0.5  # the ball of a team-mate's report is ignored if it was seen longer ago than this [s]
 POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
-"""Types of robots by number, of a team whose walk is made for all of them. The league allows seven of one type and nine
-of any two, so that eleven need three; types 0 and 2 get up most surely (docs/howto/skills.md)."""
-_BEAM_CYCLES = 3  # percepts after which a player that asked to be beamed stands where it wished to
-_KICK_NEARER = 0.02  # the ball is wanted so much nearer than in the middle of where it can be kicked, m
-_KICK_SLACK_SHARE = 0.65  # share of a kick's tolerance within which a walker stops for it
+"""Robot types by number for teams whose walk suits all types. The league allows at most seven robots of one type and
+nine of any two, so that eleven need three types; types 0 and 2 get up most reliably (docs/howto/skills.md)."""
+_BEAM_CYCLES = 3  # percepts between a request to be beamed and the arrival
+_KICK_NEARER = 0.02  # how much nearer than the middle of the kick's area the ball should be [m]
+SHOT_TIME = 0.24
+"""Time from the beginning of a shot to its hit, s (docs/howto/skills.md)."""
 
 
 def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilities:
-    """What a body of the league can do, by its walk and the kicks of its type; by default `final` and type 0."""
+    """The abilities of the league's robot with a walk and the kicks of its type; by default `final` and type 0."""
     limbs = limbs or Limbs(read_walk(_DEFAULT_WALK))
     pace, (ahead, side, turn, back) = limbs.pace, limbs.max_speed.tolist()
+    body, nearer = limbs.kick_type, _KICK_NEARER + limbs.pace.settle
     return Abilities(
         ahead=ahead,
         back=back,
@@ -91,8 +92,10 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
         ask=(ahead, back, side, turn),
         run=pace.run,
         push=pace.push,
-        kick=_kick("straight", limbs),
-        short_kick=_kick("pass", limbs),
+        kick=kick_ability("straight", body=body, nearer=nearer),
+        short_kick=kick_ability("pass", body=body, nearer=nearer),
+        shot=kick_ability("shot", body=body, nearer=nearer),
+        shot_time=SHOT_TIME,
         can_kick=True,
         kick_time=1.15,
         swing_time=0.75,
@@ -111,20 +114,6 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
     )
 
 
-def _kick(kind: KickKind, limbs: Limbs) -> KickAbility:
-    """A kick of a body of the league; the middle of where it can be kicked is `place`."""
-    body = limbs.kick_type
-    tolerance = kick_tolerance(kind, body=body)
-    slack = _KICK_SLACK_SHARE * tolerance
-    return KickAbility(
-        place=kick_place(kind, body=body),
-        nearer=_KICK_NEARER + limbs.pace.settle,
-        slack=(slack, slack),
-        tolerance=tolerance,
-        reach=kick_distance(kind, body=body),
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class PlayerSetup:
     """The body of a player of the physical world, and the match that it plays in."""
@@ -132,26 +121,26 @@ class PlayerSetup:
     walk: WalkParameters
     """The walk of its body."""
     players: int = MAX_PLAYERS
-    """How many its team has; of more than one, number 1 keeps the goal."""
+    """Number of players of its team; in a team of more than one, number 1 keeps the goal."""
     robot_type: int = 0
-    """Of the league's robot, 0 to 4."""
+    """Type of the league's robot, 0 to 4."""
     field: str = "sim3d"
     """Name of the field it plays on."""
     rules: Rules | None = None
-    """The rule book; that of the league, on this field, if left out."""
+    """The rule book; by default that of the league, on this field."""
     seed: int = 0
-    """Of the random numbers in its memory."""
+    """Seed of the random numbers in its memory."""
     longest: float = MAX_DECISION_TIME
-    """A decision that takes longer is given up, s; 0 for never."""
+    """Limit of the processor time of a decision, s; 0 sets no limit."""
     cycles: int = DECISION_CYCLES
     """Percepts from one decision to the next."""
 
 
 class DecidingPlayer:
-    """One player.
+    """A player of the physical world.
 
     Args:
-        decide: who decides.
+        decide: the function that decides.
         team: name of its team.
         number: its number.
         setup: its body, and the match.
@@ -162,21 +151,20 @@ class DecidingPlayer:
         ground = load_field(setup.field)
         ball = load_ball(ground.ball)
         self.limbs = Limbs(setup.walk, setup.robot_type)
-        self.mind = Mind(
-            decide,
+        memory = Memory(
             team=team,
             number=number,
             players=setup.players,
             rules=setup.rules or load_rules("sim3d").on(pitch_of(ground, ball)),
             body=league_abilities(ball, self.limbs),
             seed=setup.seed,
-            longest=setup.longest,
         )
+        self.mind = Mind(decide, memory, longest=setup.longest)
         self.senses = LeagueTracker(ground, team=team, number=number)
         self.belief: Belief | None = None
-        """What it believes; None before its first percept."""
+        """Its belief; None before its first percept."""
         self.request = Request()
-        """What it wanted last."""
+        """Its last request."""
         self._percepts = self._decisions = 0
         self._beamed_at = -_BEAM_CYCLES
         self._moved = np.zeros(3)
@@ -192,7 +180,7 @@ class DecidingPlayer:
 
     @property
     def lost_turns(self) -> int:
-        """How many turns were lost."""
+        """Number of lost turns."""
         return self.mind.lost_turns
 
     def act(self, percept: Percept) -> Action:
@@ -216,7 +204,7 @@ class DecidingPlayer:
         elif self._percepts - self._beamed_at == _BEAM_CYCLES:
             limbs.put_up()
         wants_pass = self.request.wants_pass
-        return Action(speeds=speeds, beam=beam, say=self._speak(percept.time, self.belief), wants_pass=wants_pass)
+        return Action(speeds=speeds, beam=beam, say=self._speak(percept.time), wants_pass=wants_pass)
 
     @property
     def _side(self) -> Side:
@@ -230,7 +218,7 @@ class DecidingPlayer:
         self._moved[:] = c * x + s * y, c * y - s * x, turn + step[2]
 
     def _view(self, percept: Percept, belief: Belief) -> View:
-        """What `decide` is told; what was seen, heard and walked is forgotten then."""
+        """The view for `decide`; sightings, messages and odometry begin anew after it."""
         yaw, pitch = np.radians(percept.angles[:2]).tolist()
         ahead, left, turn = self._moved.tolist()
         c, s = math.cos(turn), math.sin(turn)
@@ -263,7 +251,7 @@ class DecidingPlayer:
     # ---- messages
 
     def _listen(self, percept: Percept) -> None:
-        """Takes in what team-mates report, and keeps everything that others say for `decide`."""
+        """Uses the reports of team-mates, and keeps all messages for `decide`."""
         for heard in percept.hears:
             if heard.direction is None:
                 continue
@@ -273,32 +261,19 @@ class DecidingPlayer:
                 ball = report.ball if report.ball_age < _MAX_HEARD_BALL_AGE else None
                 self.senses.hear_mate(report.number, report.place, ball, max(percept.time - report.time, 0.0))
 
-    def _speak(self, time: float, belief: Belief) -> str | None:
-        """What to say, if it is the player's turn: what `decide` wants to, or a report; both, one after the other."""
+    def _speak(self, time: float) -> str | None:
+        """The message of this cycle if it is the player's turn: in turns what `decide` says, and a report."""
         if not speaks(number=self.number, players=self.mind.memory.players, time=time):
             return None
         if self._say is not None and (self._reported or decode(self._say) is not None):
             said, self._say, self._reported = self._say, None, False
             return said
         self._reported = True
-        me, ball = belief.me, belief.ball
-        known = ball.seen_ago < MAX_REPORTED_AGE
-        return encode(
-            Report(
-                number=self.number,
-                time=time,
-                place=(me.x, me.y),
-                heading=me.heading,
-                fallen=not belief.upright,
-                ball=(float(ball.place[0]), float(ball.place[1])) if known else None,
-                ball_velocity=(float(ball.velocity[0]), float(ball.velocity[1])),
-                ball_age=min(ball.seen_ago, MAX_REPORTED_AGE),
-            )
-        )
+        return encode(report_of(self.number, time, self.senses.record[0]))
 
 
 def _seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side: Side) -> Seen:
-    """What an image shows, with the joints at these angles [degrees], for a player of a team."""
+    """The sightings of an image in the torso's frame, for joints at these angles [degrees]."""
     camera = head_frame(*np.radians(angles[:2]).tolist())
 
     def place(polar: Floats) -> Point:
@@ -327,13 +302,13 @@ def _seen_from_torso(sight: Sight, angles: Floats, team: str, number: int, side:
 
 
 def _mark(name: str, place: Point) -> SeenMark:
-    """A landmark of the league by its name, as the own team sees the pitch."""
+    """A landmark of the league by its name in the own team's frame."""
     posts: dict[str, MarkKind] = {"L": "own post", "R": "their post"}
     return SeenMark(kind=posts[name[-1]] if name.startswith("G") else "corner", place=place, name=name)
 
 
 def crossings(lines: Sequence[tuple[Point, Point]]) -> tuple[SeenMark, ...]:
-    """Where straight lines meet, each given by its two ends."""
+    """The junctions of straight lines, each given by its two ends."""
     found = []
     for i, (a, b) in enumerate(lines):
         for c, d in lines[i + 1 :]:
@@ -367,14 +342,13 @@ def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
 
 
 # ----------------------------------------------------------------------------------------------------
-# The built-in team: its players by the name of a walk. A team plays from whichever side it is told to.
+# The built-in team: its players by the name of a walk. Teams are not bound to a side.
 
 
 def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
-    """A player of the built-in team; it decides with every percept, for as long as it takes.
+    """A player of the built-in team; it decides with every percept, without a time limit.
 
-    Whoever walks by parameters plays patiently: running on with the ball through opponents, such walks fall twice as
-    often.
+    Walks by parameters play the strategy `patient`, because with the `builtin` one they fall twice as often.
     """
     decide = strategy_decide(PATIENT_NAME if setup.walk.policy is None else BUILTIN_NAME)
     return DecidingPlayer(decide, team, number, dataclasses.replace(setup, cycles=1, longest=0.0))
@@ -386,11 +360,11 @@ def make_team(
     """The players of a built-in team, number 1 first.
 
     Args:
-        walk: name or file of the walk they have.
-        players: how many, 1 to 11; of more than one, number 1 keeps the goal.
-        team: name of the team, as the game knows it; that of the walk if empty.
-        types: types of their robots, in turn; by default `POLICY_TYPES` for a policy and type 0 for other walks, which
-            other types fall with.
+        walk: name or file of their walk.
+        players: number of players, 1 to 11; in a team of more than one, number 1 keeps the goal.
+        team: name of the team, as the game knows it; the name of the walk if empty.
+        types: types of their robots, in turn; by default `POLICY_TYPES` for a policy, and type 0 for other walks, with
+            which other types fall.
         field: the name of the field they play on.
     """
     if not 1 <= players <= MAX_PLAYERS:
@@ -407,7 +381,7 @@ def make_team(
 
 
 def by_number(left: Sequence[DecidingPlayer], right: Sequence[DecidingPlayer]) -> dict[tuple[str, int], Player]:
-    """The players of two teams by team and number, as a `GameLoop` wants them; the left team first."""
+    """The players of two teams by team and number, as `GameLoop` takes them; the left team first."""
     names = {player.team for player in left}, {player.team for player in right}
     if names[0] & names[1]:
         raise UsageError(f"both teams are called {min(names[0] & names[1])!r}; two names are needed.")

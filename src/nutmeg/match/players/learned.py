@@ -1,12 +1,12 @@
-"""Players that somebody else steers, cycle by cycle: with all joints, or with a walk.
+"""Players that a learner or its environment controls in every cycle: by all joints, or by a walk.
 
-    player = WalkSteered("reds", 2, walk=read_walk("holonomic"))
-    player.wish = np.array([1.0, 0.0, 0.0, 0.0])        # full speed ahead
+    player = WalkActionPlayer("reds", 2, walk=read_walk("holonomic"))
+    player.action = np.array([1.0, 0.0, 0.0, 0.0])        # full speed ahead
     player.act(percept)
 
-A wish is numbers from -1 to 1. Of joints, they are shares of a joint's top speed; of a walk, shares of its top speeds
-ahead, to the left and turning left, and then whether to kick (above 0). The walk's player keeps its balance, gets up,
-finds out where it is and turns its head by itself, as the players of the built-in team do.
+Actions are numbers from -1 to 1. For joints, they are shares of the joints' top speed; for a walk, shares of its top
+speeds ahead, to the left and in turning left, and then whether to kick (above 0). The player with a walk keeps its
+balance, gets up, estimates its pose and turns its head by itself, as the players of the built-in team do.
 """
 
 from __future__ import annotations
@@ -31,42 +31,42 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters as WalkNumbers
 
 
-_JOINT_SPEED = 6.1395  # top speed of most joints of the league's robot, rad/s: what a wish of 1 means for all
-_KICK_RANGE = 0.35  # A ball farther ahead is not kicked at, m
-_STANDING_SHARE = 0.05  # wishes below this share of the top speeds stand still
+_JOINT_SPEED = 6.1395  # joint speed of an action of 1: the top speed of most joints of the league's robot [rad/s]
+_KICK_RANGE = 0.35  # balls farther ahead than this are not kicked [m]
+_STANDING_SHARE = 0.05  # actions below this share of the top speeds make the robot stand
 _BELIEF_PART = Part(
     "belief", 8, (-20.0, -20.0, -1.0, -1.0, -40.0, -40.0, 0.0, 0.0), (20.0, 20.0, 1.0, 1.0, 40.0, 40.0, 10.0, 1.0)
 )
-"""Where the player believes to stand in the team's frame (m), cosine and sine of its heading, where it believes the
-ball ahead and to the left (m), since when it has not seen it (s), and whether it is on its feet."""
+"""The belief as an observation: place in the team's frame (m), cosine and sine of the heading, place of the ball ahead
+and to the left (m), time since the ball was seen (s), and whether the player is on its feet."""
 
 
 class JointActionPlayer:
-    """Its joints are steered; a wish is (22,)."""
+    """A player whose joints are controlled; an action is (22,)."""
 
     width = WITHOUT_TOES
     parts: tuple[Part, ...] = ()
 
     def __init__(self) -> None:
-        self.wish: Floats = np.zeros(WITHOUT_TOES)
+        self.action: Floats = np.zeros(WITHOUT_TOES)
         self.beam: tuple[float, float, float] | None = None
 
     def act(self, percept: Percept) -> Action:  # noqa: ARG002 (it does not look)
-        """Moves its joints as wished."""
-        return Action(speeds=_JOINT_SPEED * self.wish, beam=self.beam)
+        """Moves its joints by the action."""
+        return Action(speeds=_JOINT_SPEED * self.action, beam=self.beam)
 
-    def told(self) -> dict[str, Floats]:
-        """Nothing beyond its percept."""
+    def observation(self) -> dict[str, Floats]:
+        """It observes nothing beyond its percept."""
         return {}
 
 
 class WalkActionPlayer:
-    """Its walk is steered; a wish is (4,): ahead, left, turn, kick.
+    """A player whose walk is controlled; an action is (4,): ahead, left, turn, kick.
 
     Args:
         team: name of its team.
         number: its number.
-        walk: how it walks.
+        walk: its walk.
         field: the name of the field it plays on.
     """
 
@@ -74,15 +74,15 @@ class WalkActionPlayer:
     parts = (_BELIEF_PART,)
 
     def __init__(self, team: str, number: int, *, walk: WalkNumbers, field: str = "sim3d") -> None:
-        self.wish: Floats = np.zeros(4)
+        self.action: Floats = np.zeros(4)
         self.beam: tuple[float, float, float] | None = None
         self.belief: Belief | None = None
-        """What it believes; None before its first percept."""
+        """Its belief; None before its first percept."""
         self._limbs = Limbs(walk)
         self._senses = LeagueTracker(load_field(field), team=team, number=number)
 
     def act(self, percept: Percept) -> Action:
-        """Walks or kicks as wished."""
+        """Walks or kicks by the action."""
         limbs = self._limbs
         self.belief = self._senses.update(percept, limbs.odometry, upright=limbs.upright)
         speeds = limbs.act(percept, self._legs(self.belief), look_around(self.belief))
@@ -91,7 +91,7 @@ class WalkActionPlayer:
         return Action(speeds=speeds, beam=self.beam)
 
     def _legs(self, belief: Belief) -> Legs:
-        ahead, left, turn, kick = self.wish.tolist()
+        ahead, left, turn, kick = self.action.tolist()
         ball = belief.to_body(belief.ball.place)
         if kick > 0 and belief.ball.seen_ago < 1.0 and 0.0 < ball[0] < _KICK_RANGE:
             return Kick(ball=(float(ball[0]), float(ball[1])))
@@ -102,8 +102,8 @@ class WalkActionPlayer:
             ahead=ahead * float(top[0] if ahead > 0 else top[3]), left=left * float(top[1]), turn=turn * float(top[2])
         )
 
-    def told(self) -> dict[str, Floats]:
-        """What it believes, as `BELIEF` orders it."""
+    def observation(self) -> dict[str, Floats]:
+        """Its belief, as `_BELIEF_PART` orders it."""
         belief = self.belief
         assert belief is not None
         me, (ahead, left) = belief.me, belief.to_body(belief.ball.place).tolist()
@@ -120,4 +120,4 @@ class WalkActionPlayer:
         return {"belief": np.nan_to_num(np.array(numbers, float), posinf=_BELIEF_OLDEST)}
 
 
-_BELIEF_OLDEST = 10.0  # what stands for a ball that was never seen, s
+_BELIEF_OLDEST = 10.0  # age that stands for a ball that was never seen [s]

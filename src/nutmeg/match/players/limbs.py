@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# How much of a walk the built-in team uses: shares of its top speeds, and how gradually wishes change.
+# How much of a walk the built-in team uses: shares of its top speeds, and limits of acceleration.
 #
-# Walks were learned without the server's delay, and for targets that change every few seconds; players of a match
-# wish something else at any time. The numbers of each walk are in `data/paces.toml`, with what was measured.
+# Walks were learned without the server's delay, and for targets that change every few seconds, while players of a match
+# change their requests at any time. The numbers of each walk, with their measurements, are in `data/paces.toml`.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,41 +60,41 @@ class Pace:
     share: tuple[float, float, float] = (1.0, 1.0, 1.0)
     """The share of the walk's top speeds ahead, aside and in turning."""
     gain: tuple[float, float, float] = (0.87, 0.9, 1.0)
-    """True speeds for each of the walk's step sizes and times: measured, for `Limbs.odometry`."""
+    """True speeds per speed that the walk computes from its steps, measured; `Limbs.odometry` uses them."""
     answers: tuple[tuple[float, float], ...] = ()
-    """Wishes to the walk ahead and what it makes of them, both rising [m/s]; players wish true speeds, and what stands
-    between is interpolated. Empty for a walk that goes as fast as it is told."""
+    """Pairs of the speed ahead that is asked of the walk and the one it reaches, both rising [m/s]; requests of players
+    are true speeds, which are converted by interpolation. Empty for a walk that reaches what it is asked for."""
     side_turn: float = 0.0
-    """Turn to the left for each m/s to the left, which is taken back in advance [rad/m]."""
+    """Turn rate to the left that walking to the left causes, which is compensated in advance [rad/m]."""
     straighten: float = 2.0
-    """Turn rate for each radian by which the robot has turned less than it was to [1/s]."""
+    """Turn rate for each radian of heading error [1/s]."""
     speed_up: tuple[float, float, float] = (0.5, 0.5, 3.0)
-    """How fast wanted velocities may grow [m/s², m/s², rad/s²]."""
+    """Limits of the growth of velocities [m/s², m/s², rad/s²]."""
     slow_down: tuple[float, float, float] = (2.0, 2.0, 6.0)
-    """How fast they may get smaller [m/s², m/s², rad/s²]."""
+    """Limits of their decrease [m/s², m/s², rad/s²]."""
 
     turning: float = 0.3
-    """Share of the speed ahead and aside that is given up for turning as fast as possible."""
+    """Share of the speed ahead and aside that is lost when turning as fast as possible."""
     run: float = 0.6
-    """How fast a player covers ground on its way to the ball, about [m/s]."""
+    """Approximate mean speed of a player on its way to the ball [m/s]."""
     stop: tuple[float, float] = (0.07, 0.42)
-    """How far a walk that stops still comes: for each m/s [s], and for each square of its speed [s²/m]."""
+    """Stopping distance: in proportion to the speed [s], and to its square [s²/m]."""
     stop_aside: float = 0.15
-    """How far it still comes to a side for each m/s [s]."""
+    """Stopping distance to a side in proportion to the speed [s]."""
     stop_time: float = 0.4
-    """How long it takes to stop before a kick [s]."""
+    """Time to stop before a kick [s]."""
     stand_time: float = 0.34
-    """How long a robot stands before it kicks [s]."""
+    """Time for which a robot stands before it kicks [s]."""
     settle: float = 0.0
-    """How far the torso moves back when a walker comes to stand [m]."""
+    """Distance by which the torso moves back when a walking robot comes to stand [m]."""
     push: float = 1.0
-    """How far a ball goes that is walked through, about [m]."""
+    """Approximate distance that a dribbled ball rolls [m]."""
 
     def __post_init__(self) -> None:
         if not all(0 < share <= 1 for share in self.share):
             raise ValueError(f"the shares of top speed are {self.share}; allowed is above 0 and up to 1.")
         if any(one[0] >= two[0] or one[1] >= two[1] for one, two in itertools.pairwise(self.answers)):
-            raise ValueError(f"the answers of the walk are {self.answers}; wishes and speeds must rise.")
+            raise ValueError(f"the answers of the walk are {self.answers}; requested and reached speeds must rise.")
         if not all(rate > 0 for rate in (*self.gain, *self.speed_up, *self.slow_down)):
             raise ValueError(
                 f"gains are {self.gain}, speed_up {self.speed_up} and slow_down {self.slow_down}; all must be above 0."
@@ -102,11 +102,11 @@ class Pace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paces:
+class _Paces:
     """The paces of walks, as their file has them."""
 
     pace: Mapping[str, Pace]
-    """By the walk's name; `default` is for all others."""
+    """Paces by the walk's name; `default` is for all others."""
 
     def __post_init__(self) -> None:
         if "default" not in self.pace:
@@ -116,15 +116,15 @@ class Paces:
 def pace_of(walk: str) -> Pace:
     """The pace of a walk by its name."""
     with resources.as_file(resources.files("nutmeg.match.players") / "data" / "paces.toml") as path:
-        paces = settings.read_cached(path, Paces).pace
+        paces = settings.read_cached(path, _Paces).pace
     return paces.get(walk, paces["default"])
 
 
 ROBOT = "nao-spark"
 LEG_TYPES = ("type0", "type1", "type2", "type3", "type0")
-"""What the types of robots are taken for: type 4 has the legs of type 0, and toes that are held straight."""
+"""The types whose leg geometry is used: type 4 has the legs of type 0, and toes that are held straight."""
 COMMAND_DELAY = 1
-"""Cycles from an answer to when it begins to move the joints."""
+"""Latency from an action to the first motion of the joints [cycles]."""
 NECK_JOINTS = ("hj1", "hj2")
 TOE_GAIN = 20.0
 """Speed of a toe for each radian that it is bent [1/s]."""
@@ -137,13 +137,15 @@ DOING = {
     Skill.STEADY: "steady",
 }
 STEP_LEFT = (0.012, 0.012, 0.05)
-"""Steps that may end when the robot is to stand [m, m, rad]."""
+"""Largest remaining step with which the robot may come to stand [m, m, rad]."""
 MAX_HEADING_ERROR = 0.5
-"""The most that a robot tries to make up for in turning [rad]."""
+"""Largest heading error that is compensated by turning [rad]."""
 CONTRADICTION_CYCLES = 4
-"""Cycles after which an accelerometer that contradicts the gyro is believed: somebody has put the robot elsewhere."""
+"""Cycles of contradiction between accelerometer and gyro after which the accelerometer is believed: the robot was
+beamed or put somewhere."""
 CONTRADICTION_COSINE, RESTING_RATE, GRAVITY_SHARE = 0.7, 2.0, 0.3
-"""Cosine between what both say is up; the rate [rad/s] and the share of gravity within which that tells something."""
+"""The accelerometer contradicts the gyro below this cosine between their upward directions; it is believed only below
+this rate of turn [rad/s] and within this share of gravity."""
 
 
 class Limbs:
@@ -205,7 +207,7 @@ class Limbs:
         self._walker.reset()
         return found
 
-    # ---- what it does
+    # ---- what the robot is doing
 
     @property
     def upright(self) -> bool:
@@ -214,32 +216,32 @@ class Limbs:
 
     @property
     def skill(self) -> Skill:
-        """What it does, as the chapter on motion names it."""
+        """The state of the robot's skills."""
         return Skill(int(self._skills.state[0]))
 
     @property
     def doing(self) -> str:
-        """What it does, in a word."""
+        """What the robot is doing, in a word."""
         return self._playing if self.skill is Skill.LENT else DOING[self.skill]
 
     @property
     def busy(self) -> bool:
-        """Whether it does something that it has to bring to an end: kicking, diving, falling, getting up."""
+        """Whether it is kicking, diving, falling or getting up, which it has to finish first."""
         return self.skill not in (Skill.STAND, Skill.WALK, Skill.STOP)
 
     @property
     def falls(self) -> int:
-        """How often it has fallen."""
+        """Number of falls."""
         return int(self._skills.fallen_times[0])
 
     @property
     def top_speed(self) -> Floats:
-        """What wishes are cut to with the first set of parameters: ahead, aside, turn and backward, (4,)."""
+        """Limits of requested velocities with the first parameter set: ahead, aside, turn and backward, (4,)."""
         return self._tops[0] * [*self.pace.share, self.pace.share[0]]
 
     @property
     def max_speed(self) -> Floats:
-        """What wishes are cut to with the fastest set of parameters, in the same order, (4,)."""
+        """Limits of requested velocities with the fastest parameter set, in the same order, (4,)."""
         return np.asarray(np.max(self._tops, axis=0) * [*self.pace.share, self.pace.share[0]])
 
     def act(self, percept: Percept, legs: Legs, look: Look) -> Floats:
@@ -254,18 +256,18 @@ class Limbs:
         self._body.up[:] = skills.senses.up
         self.odometry = self._moved()
         speeds = np.zeros(self._toes.stop)
-        told = self._body.command[0]
-        told[self._neck] = self._neck_speeds(look)
-        speeds[self._columns] = told
+        command = self._body.command[0]
+        command[self._neck] = self._neck_speeds(look)
+        speeds[self._columns] = command
         speeds[self._toes] = -np.radians(percept.angles[self._toes]) * TOE_GAIN
         return speeds
 
-    # ---- what it feels
+    # ---- sensors
 
     def _feel(self, percept: Percept) -> None:
         angles, gyro, acc = np.radians(percept.angles[self._columns]), np.radians(percept.gyro), percept.acc
         body = self._body  # the percept's x is to the right and its y ahead
-        body.feel(angles, np.array([gyro[1], -gyro[0], gyro[2]]), np.array([acc[1], -acc[0], acc[2]]))
+        body.observe(angles, np.array([gyro[1], -gyro[0], gyro[2]]), np.array([acc[1], -acc[0], acc[2]]))
         self._turned = CONTROL_CYCLE * float(body.gyro[0] @ self._skills.senses.up[0])
         self._contradicted = self._contradicted + 1 if self._contradicts() else 0
         if not self._began or self._contradicted >= CONTRADICTION_CYCLES:
@@ -273,13 +275,13 @@ class Limbs:
             self._begin_anew()
 
     def put_up(self) -> None:
-        """Somebody has put the robot on its feet: who was getting up stands instead of falling again."""
+        """Notes that a beam has put the robot on its feet: it stands instead of going on to get up."""
         if self.skill in (Skill.FALL, Skill.GET_UP):
             self._body.up[:] = (0.0, 0.0, 1.0)
             self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forgets what it was doing, but not how often it has fallen."""
+        """Forgets what it was doing, but keeps the count of falls."""
         falls = self._skills.fallen_times.copy()
         self._skills.reset()
         self._skills.fallen_times[:] = falls
@@ -287,16 +289,16 @@ class Limbs:
         self._wanted[:] = 0.0
 
     def _contradicts(self) -> bool:
-        """Whether it rests, and gravity does not come from where the gyro says that up is."""
-        gyro, felt, up = self._body.gyro[0], self._body.felt[0], self._skills.senses.up[0]
-        strength = math.sqrt(float(felt @ felt))
+        """Whether the robot is at rest and gravity contradicts the upward direction that the gyro gives."""
+        gyro, acceleration, up = self._body.gyro[0], self._body.acceleration[0], self._skills.senses.up[0]
+        strength = math.sqrt(float(acceleration @ acceleration))
         rests = abs(strength / GRAVITY - 1) < GRAVITY_SHARE and float(gyro @ gyro) < RESTING_RATE**2
-        return rests and float(felt @ up) < CONTRADICTION_COSINE * strength
+        return rests and float(acceleration @ up) < CONTRADICTION_COSINE * strength
 
     # ---- kicks and dives
 
     def _play(self, legs: Legs) -> None:
-        """Begins, goes on with, or ends a kick or a dive."""
+        """Begins, continues or ends a kick or a dive."""
         skills = self._skills
         if self._path is None:
             self._begin(legs)
@@ -327,7 +329,7 @@ class Limbs:
         self._played = 0
         self._skills.lend([0])
 
-    # ---- what it wants
+    # ---- requested velocities
 
     def _wish(self, legs: Legs) -> Floats:
         """The velocities to ask of the walk now, (3,)."""
@@ -347,7 +349,7 @@ class Limbs:
         return self._straightened()
 
     def _straightened(self) -> Floats:
-        """What is wanted, (3,), with the turn corrected by what the gyro has seen of it."""
+        """The commanded velocities (3,), with the turn corrected by the turn that the gyro has measured."""
         pace, (ahead, left, turn) = self.pace, self._wanted.tolist()
         if not self._wanted.any():
             self._astray = 0.0
@@ -358,13 +360,13 @@ class Limbs:
         return np.array([self._asked(ahead), left, turn])
 
     def _asked(self, ahead: float) -> float:
-        """What the walk must be asked for to go ahead at a speed [m/s]."""
+        """The speed that has to be asked of the walk to reach a speed ahead [m/s]."""
         return float(np.interp(ahead, self._answers[1], self._answers[0])) if len(self._answers) else ahead
 
     def _cut(self, wish: Floats, top: Floats) -> Floats:
-        """A wish (3,) within what the walk can do: on an ellipse between directions."""
+        """Requested velocities (3,) limited to what the walk can do, by an ellipse between directions."""
         if not np.isfinite(wish).all():
-            raise UsageError(f"a walk with velocities {wish.tolist()} was asked for; each must be finite.")
+            raise UsageError(f"a walk with velocities {wish.tolist()} was requested; each must be finite.")
         ahead, aside, turn = self.pace.share
         x = wish[0] / (ahead * (top[0] if wish[0] >= 0 else top[3]))
         y = wish[1] / (aside * top[1])
@@ -382,7 +384,7 @@ class Limbs:
         most = body.top_speeds[self._neck]
         return np.asarray(np.minimum(np.maximum((goal - now) / CONTROL_CYCLE, -most), most))
 
-    # ---- where it has come
+    # ---- odometry
 
     def _moved(self) -> tuple[float, float, float]:
         """How far it has come in a cycle: by its steps, and turned as its gyro says."""

@@ -1,15 +1,16 @@
-"""What players of the built-in team tell each other, in the twenty characters that the league allows.
+"""Messages of the built-in team's players, in the twenty characters that the league allows.
 
-    text = encode(Report(number=4, time=12.34, place=(1.0, -2.0), heading=0.5, ball=(3.0, 0.0), ...))
-    decode(text)                            # the report, rounded; None for what no team-mate has said
-    speaks(number=4, players=6, time=12.34) # whether it is its turn
+    text = encode(Report(number=4, time=12.34, place=(1.0, -2.0), heading=0.5, ball=(3.0, 0.0)))
+    decode(text)                            # the report, rounded; None if the text is no report
+    speaks(number=4, players=6, time=12.34) # whether it is the player's turn
 
-A report is packed into 120 bits and written in 64 signs, six bits each; 18 of the bits are a checksum, so that what
-opponents shout, or another team's words, are taken for a report once in a quarter of a million times, and rarely even
-then, since its numbers must be possible too. Places are told to 2 cm, times to 0.1 s.
+A report is packed into 120 bits and written with an alphabet of 64 characters, six bits each. 18 of the bits are a
+checksum, so that a message of another team passes for a report once in a quarter of a million times, and rarely even
+then, because the numbers have to be plausible, too. Places are rounded to 2 cm, times to 0.1 s.
 
-A listener hears one team-mate in two cycles (see `match.hearing`), so that players speak in turns, two cycles each, by
-number and by the server's time, which everybody knows: with four players everybody is heard six times a second.
+A listener hears one team-mate in two cycles (see `match.worlds.physical.hearing`). So players speak in turns of two
+cycles each, by number and by the server's time, which all of them know: with four players, each is heard six times a
+second.
 """
 
 from __future__ import annotations
@@ -17,54 +18,84 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.match.rules.book import MAX_PLAYERS
+
+if TYPE_CHECKING:
+    from nutmeg.match.players.tracking.records import BeliefRecord
 
 Point = tuple[float, float]
 
 MESSAGE_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
 _REPORT_LENGTH = 20  # characters of a report
 MAX_ARRIVAL_TIME = 25.5
-"""The longest time to the ball that a report can tell, s: it cannot, or may not, be played."""
+"""The longest time to the ball that a report can carry, s; it says that the player cannot or may not play the ball."""
 MAX_REPORTED_AGE = 12.7
-"""The longest age, s; stands for all longer ones."""
-_SPEAKING_CYCLES = 2  # cycles for which one player has the word
+"""The longest age that a report can carry, s; it stands for all longer ones."""
+_SPEAKING_CYCLES = 2  # length of a player's turn to speak [cycles]
 _CHECK_BITS = 18
 _VALUES = {sign: value for value, sign in enumerate(MESSAGE_ALPHABET)}
 _PLACE, _REACH = 0.02, 20.0
 _SPEED, _FASTEST = 0.1, 6.3
-_CLOCK = 2048  # time stamps are counted in cycles up to here, then from 0 again: every 41 s
+_CLOCK = 2048  # time stamps count cycles modulo this number, which is 41 s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one player tells; places in the own team's frame."""
+    """A player's report to its team-mates; places are in the own team's frame."""
 
     number: int
     time: float
-    """The time of the server, when it was said, s."""
+    """The server's time when it was sent, s."""
     place: Point
-    """Where the speaker is, m."""
+    """Place of the speaker, m."""
     heading: float
-    """Where it looks, rad."""
+    """Heading of the speaker, rad."""
     fallen: bool = False
     goes: bool = False
     """Whether it goes for the ball."""
     arrival: float = MAX_ARRIVAL_TIME
-    """When it could play the ball, s from now; `NEVER` if it cannot or may not."""
+    """Time until it could play the ball, s; `MAX_ARRIVAL_TIME` if it cannot or may not."""
     ball: Point | None = None
-    """Where it believes the ball to be, m; None if it does not know."""
+    """Estimated place of the ball, m; None if it does not know."""
     ball_velocity: Point = (0.0, 0.0)
     """The velocity of the ball, m/s."""
     ball_age: float = MAX_REPORTED_AGE
     """Time since the speaker saw the ball, s."""
     post: int = 0
-    """Which place of the formation it takes, 0 to 15."""
+    """The post of the formation that it takes, 0 to 15."""
+
+
+def report_of(
+    number: int,
+    time: float,
+    belief: BeliefRecord,
+    *,
+    goes: bool = False,
+    arrival: float = MAX_ARRIVAL_TIME,
+    post: int = 0,
+) -> Report:
+    """The report of a player about its belief; arguments are the fields of `Report`."""
+    known = belief.seen_ago < MAX_REPORTED_AGE
+    return Report(
+        number=number,
+        time=time,
+        place=(float(belief.x), float(belief.y)),
+        heading=float(belief.heading),
+        fallen=not belief.upright,
+        goes=goes,
+        arrival=min(arrival, MAX_ARRIVAL_TIME),
+        ball=(float(belief.ball_x), float(belief.ball_y)) if known else None,
+        ball_velocity=(float(belief.ball_vx), float(belief.ball_vy)),
+        ball_age=min(float(belief.seen_ago), MAX_REPORTED_AGE),
+        post=post,
+    )
 
 
 _FIELDS = (4, 11, 11, 11, 7, 1, 1, 8, 1, 11, 11, 7, 7, 7, 4)
-"""Bits of number, time, x, y, heading, fallen, goes, arrival, ball known, its x, y, velocity x, y, age, post."""
+"""Bits of each field: number, time, x, y, heading, fallen, goes, arrival, ball known, its x, y, velocity, age, post."""
 
 
 def encode(report: Report) -> str:
@@ -92,9 +123,9 @@ def encode(report: Report) -> str:
 
 
 def decode(message: str, now: float | None = None) -> Report | None:
-    """The report in a message; None if it is none, or was said more than a second before or after `now`.
+    """The report in a message; None if it is none, or was sent more than a second before or after `now`, s.
 
-    Without `now`, the time of a report is that since the last multiple of 40.96 s.
+    Without `now`, the time of the report is known only modulo 40.96 s.
     """
     if len(message) != _REPORT_LENGTH:
         return None
@@ -115,7 +146,7 @@ def decode(message: str, now: float | None = None) -> Report | None:
 
 
 def _report(n: list[int], now: float | None) -> Report | None:
-    """A report from its numbers, if they are possible."""
+    """A report from its numbers; None if they are implausible."""
     time = n[1] * CONTROL_CYCLE
     if now is not None:
         behind = (round(now / CONTROL_CYCLE) - n[1] + _CLOCK // 2) % _CLOCK - _CLOCK // 2
@@ -140,13 +171,13 @@ def _report(n: list[int], now: float | None) -> Report | None:
 
 
 def cycles_to_turn(*, number: int, players: int, time: float) -> int:
-    """In how many cycles a player of a team of so many has the word, by the server's time [s]; 0 if it has it now."""
+    """Cycles until a player's turn to speak, by the size of its team and the server's time [s]; 0 during its turn."""
     cycle = round(time / CONTROL_CYCLE)
     return (_SPEAKING_CYCLES * (number - 1) - cycle) % (_SPEAKING_CYCLES * max(players, number))
 
 
 def speaks(*, number: int, players: int, time: float) -> bool:
-    """Whether a player of a team of so many has the word, by the server's time [s]."""
+    """Whether it is a player's turn to speak, by the size of its team and the server's time [s]."""
     return cycles_to_turn(number=number, players=players, time=time) == 0
 
 

@@ -5,7 +5,8 @@
     decide = read_decide("chaser.py:decide")            # decide(percept, memory) -> Request; or package.module:name
     title_of("teams/chaser.py:decide")                  # "chaser"
 
-They play in both worlds (see `players.decide`). Strategies can also play thousands of matches at once.
+They play in both worlds (see `players.decide`). Strategies, and functions that are compiled (`tactics.own_tactics`),
+can also play thousands of matches at once.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 _MakePlayer = Callable[[str, int], "Player"]  # makes the player of a team with a number
 _CLASS_HINT = "`class {name}:` with `__init__(self, team, number)` and `act(self, percept)`, which returns an Action"
 _FUNCTION_HINT = "`def {name}(percept, memory):` into it, which returns a Request"
-"""What to write into a file that has nothing of the kind; as in docs/howto/decision-algorithm.md."""
+"""Hints for files without a player; they agree with docs/howto/decision-algorithm.md."""
 
 
 def load_player(name: str) -> _MakePlayer:
-    """What a name such as `file.py:Class` or `module:Class` stands for."""
+    """The player class of a name such as `file.py:Class` or `module:Class`."""
     module, attribute = load_module(name, "player", "Class")
     found = getattr(module, attribute, None)
     if not callable(found):
@@ -50,7 +51,7 @@ def load_player(name: str) -> _MakePlayer:
 
 
 def load_function(name: str) -> Callable[..., Any]:
-    """The function that a name such as `file.py:decide` or `module:decide` stands for."""
+    """The function of a name such as `file.py:decide` or `module:decide`."""
     module, attribute = load_module(name, "player", "decide")
     found: Callable[..., Any] | None = getattr(module, attribute, None)
     if not callable(found) or isinstance(found, type):
@@ -62,10 +63,10 @@ def load_function(name: str) -> Callable[..., Any]:
 
 
 def _instead(name: str, known: list[str], kind: str, needed: str) -> str:
-    """What else there is in a file, or what to write into it if there is nothing."""
+    """A hint: the candidates that the file has, or what to write into it if there are none."""
     if known:
         return f"{suggestion(name, known)}It has: {', '.join(known)}."
-    return f"It has no {kind} at all; write {needed.format(name=name)}."
+    return f"It has no {kind}; write {needed.format(name=name)}."
 
 
 def _place(name: str) -> str:
@@ -73,12 +74,12 @@ def _place(name: str) -> str:
 
 
 def player_digest(name: str) -> str:
-    """A digest of the file of a player, so that a changed player is not taken for the same; empty of a module."""
+    """A digest of the file of a player, by which a changed player is recognised; empty for a module."""
     path = Path(_place(name))
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".py" and path.is_file() else ""
 
 
-_DEFAULT_FUNCTION = "decide"  # A function of this name lends its team the name of its file
+_DEFAULT_FUNCTION = "decide"  # a team whose function has this name is named after its file
 
 
 def is_decider(name: str) -> bool:
@@ -94,7 +95,7 @@ def is_strategy(name: str) -> bool:
 
 
 def read_decide(name: str) -> Decide:
-    """What a name stands for."""
+    """The `decide` function of a strategy's name or of `file.py:function`."""
     if ":" in name:
         return load_function(name)
     from nutmeg.match.players.tactics.strategies import strategy_names
@@ -105,8 +106,15 @@ def read_decide(name: str) -> Decide:
     return strategy_decide(name)
 
 
+def is_compiled(name: str) -> bool:
+    """Whether a name stands for what plays in batches: a strategy, or a compiled function of a user."""
+    from nutmeg.match.players.tactics.own_tactics import CompiledDecide
+
+    return is_strategy(name) or (":" in name and isinstance(load_function(name), CompiledDecide))
+
+
 def title_of(name: str) -> str:
-    """What a team is called that decides so: the strategy, the function, or the file of a function `decide`."""
+    """The default name of a team: the strategy, the function, or the file of a function `decide`."""
     place, _, attribute = name.rpartition(":")
     if place and attribute == _DEFAULT_FUNCTION:
         return Path(place).stem if place.endswith(".py") else place.rpartition(".")[2]

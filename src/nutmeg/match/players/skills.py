@@ -1,4 +1,4 @@
-"""Skills for players of your own: line up, walk somewhere, get behind the ball and kick it, look.
+"""Skills for users' players: line up, walk to a place, get behind the ball and kick it, look.
 
     def decide(percept, memory):
         waiting = line_up(percept, memory)
@@ -7,9 +7,9 @@
         legs = play_ball(percept.belief, memory, aim=goal_ahead(percept.belief, memory))
         return Request(legs=legs, look=look_at_ball(percept.belief, memory))
 
-They are the functions of the compiled tactics (`tactics`), called for one player. Each is a function of a `Belief` and
-a `Memory` (see `decide`), in which it keeps what it did before, and can be replaced by something better. Places are as
-the own team sees the pitch, which attacks +x, m; angles rad.
+They call functions of the compiled tactics (`tactics`) for one player. Each is a function of a `Belief` and a `Memory`
+(see `decide`), in which it keeps its state, and can be replaced by a user's own. Places are metres in the frame of the
+own team, which attacks +x; angles are radians.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
     from nutmeg.match.players.request import Legs
     from nutmeg.match.players.tactics.records import PlayerRecords
 
-_SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)  # the parameters of the tactics with which skills are done
+_SKILLED = Strategy(aims=AIMS_AT_GOAL, keeper=True)  # the strategy of all skills
 CIRCLING_DISTANCE = _SKILLED.circling_distance
-"""How far from the ball a player is while it walks around it, m."""
-_BALL_LOST_AGE = 1.5  # A ball that nothing was known of for so long is searched for, s
+"""Distance from the ball while a player walks around it, m."""
+_BALL_LOST_AGE = 1.5  # A ball that was neither seen nor heard of for this time is searched for [s]
 
 
 def line_up(percept: View, memory: Memory, belief: Belief | None = None) -> Request | None:
-    """What to do while the own team may not play the ball; None if it may.
+    """The request while the own team may not play the ball; None if it may.
 
-    Before a kick-off it takes its place in its own half; while the other team has the ball, it stands.
+    Before a kick-off the player is beamed to its place in its own half; during a restart of the other team it stands.
 
     Args:
-        percept: what is told.
-        memory: knows the pitch.
-        belief: what is believed, if it is not the built-in tracker's.
+        percept: the player's view.
+        memory: the player's memory, which knows the pitch.
+        belief: the belief, if it is not the built-in tracker's.
     """
     mode, believed = mode_named(percept.game.mode), percept.belief if belief is None else belief
     if may_beam(mode):
@@ -69,13 +69,13 @@ def line_up(percept: View, memory: Memory, belief: Belief | None = None) -> Requ
 
 
 def walk_to(belief: Belief, memory: Memory, place: ArrayLike, *, face: float | None = None) -> Walk | Stand:
-    """Walks to a place (2,), and looks into a direction when it is near; stands if it is there.
+    """Walks to a place and turns to a final heading near it; stands there.
 
     Args:
-        belief: what is believed.
-        memory: knows the body.
-        place: where to.
-        face: where to look there; None for anywhere.
+        belief: the player's belief.
+        memory: the player's memory, which knows the body.
+        place: the place (2,), m.
+        face: the final heading, rad; None for any.
     """
     records = _records(belief, memory)
     x, y = np.asarray(place, float).tolist()
@@ -86,13 +86,13 @@ def walk_to(belief: Belief, memory: Memory, place: ArrayLike, *, face: float | N
 
 
 def play_ball(belief: Belief, memory: Memory, *, aim: float, strength: float = 1.0) -> Legs:
-    """Walks around the ball until it lies between oneself and the aim, and kicks it.
+    """Walks around the ball until it lies between the player and the aim, and kicks it.
 
     Args:
-        belief: what is believed.
-        memory: knows the body.
-        aim: direction in which the ball is to go.
-        strength: of the kick, 0..1.
+        belief: the player's belief.
+        memory: the player's memory, which knows the body.
+        aim: direction in which the ball is to go, rad.
+        strength: strength of the kick, 0 to 1.
     """
     if belief.ball.age > _BALL_LOST_AGE:
         return Walk(turn=0.7 * memory.body.turn)
@@ -102,28 +102,28 @@ def play_ball(belief: Belief, memory: Memory, *, aim: float, strength: float = 1
 
 
 def goal_ahead(belief: Belief, memory: Memory) -> float:
-    """The direction from the ball to the opponents' goal, or to the place before it if the ball lies beside it."""
+    """Direction from the ball to the opponents' goal, or to a point before the goal if the ball lies beside it, rad."""
     records = _records(belief, memory)
     use_skill(records, Skill.LOOK, 0.0, 0.0, 0.0)
     return float(records.orders[0].turn)
 
 
 def look_at_ball(belief: Belief, memory: Memory) -> Look:
-    """At the ball, now and then at a goal or other landmarks, and around if the ball is lost."""
+    """Looks at the ball, at intervals at landmarks, and searches if the ball is lost."""
     records = _records(belief, memory)
     use_skill(records, Skill.LOOK, 0.0, 0.0, 0.0)
     return request_of(records.orders).look
 
 
 def look_around(belief: Belief) -> Look:
-    """The same for a player of the physical world without a `Memory`."""
+    """Looks as `look_at_ball` does, for a player of the physical world without a `Memory`."""
     records = _fill(_league_tactician(), belief)
     use_skill(records, Skill.LOOK, 0.0, 0.0, 0.0)
     return request_of(records.orders).look
 
 
 def look_at(belief: Belief, memory: Memory, place: ArrayLike) -> Look:
-    """At a place (2,) on the ground, with the camera that shows it best."""
+    """Looks at a place (2,) on the ground, m, with the camera that shows it best."""
     ahead, left = belief.to_body(np.asarray(place, float)).tolist()
     below = math.atan2(memory.body.eyes, max(math.hypot(ahead, left), 0.05))
     pitch = memory.body.lower_eye - below if below > 0.55 * memory.body.lower_eye else -below
@@ -141,7 +141,7 @@ def _league_tactician() -> Tactician:
 
 
 def _records(belief: Belief, memory: Memory) -> PlayerRecords:
-    """The records of a player that does as it likes: the ball is in play, and nobody is favoured."""
+    """The records of a player for whom the ball is in play, and neither team is favoured."""
     if "skills" not in memory:
         memory["skills"] = _tactician(memory)
     return _fill(memory["skills"], belief)

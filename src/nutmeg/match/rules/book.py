@@ -7,7 +7,7 @@
 
 The league's book is `data/rules/sim3d.toml`; what it leaves to people at tournaments (extra time, penalty shoot-out)
 and what its server has but does not use (offside, crowding) are options there. Coordinates as everywhere: the origin
-is the centre mark, x points to the right goal, y to the left of someone who looks that way.
+is the centre mark, x points to the right goal, y to the left of that direction.
 
 `data/rules/spl2011.toml` is the Standard Platform League as the behavioural world plays it: time on the side line,
 balls put back at once. It goes with the field `spl2011`, or with `spl2025` through `on`.
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What the rule book says about fouls.
+# The rules of fouls.
 #
-# The first eight fouls are those rcssserver3d names to its monitors, in its order: their index is what a monitor is
-# told; hand ball has the index that rcssservermj tells. Pushing and standing still are fouls of the Standard Platform
-# League; no monitor knows them, so they are numbered apart. Each can be switched off; each number's source stands
-# beside it in the rule book's file.
+# The first eight fouls have the order and the index with which rcssserver3d names them to its monitors; hand ball has
+# the index of rcssservermj. Pushing and standing still are fouls of the Standard Platform League; no monitor knows
+# them, so they are numbered apart. Each can be switched off; the source of each number stands beside it in the rule
+# book's file.
 
 
 class Foul(IntEnum):
-    """The fouls, by the index that monitors are told."""
+    """The fouls; the value is the index that monitors receive."""
 
     CROWDING = 0
     TOUCHING = 1
@@ -75,7 +75,7 @@ class _Table:
 
 @dataclass(frozen=True, kw_only=True)
 class IncapableRules(_Table):
-    """Players who lie or sit too long."""
+    """The foul of lying or sitting for too long."""
 
     on: bool
     """Whether the foul is called."""
@@ -84,11 +84,11 @@ class IncapableRules(_Table):
     ground_height: float
     """A torso lower than this lies on the ground, m."""
     stood_up_time: float
-    """Standing so long ends a time of not standing, s."""
+    """Time of standing after which an earlier time of not standing is forgotten, s."""
     not_standing_time: float
-    """Allowed for field players, s."""
+    """Time for which field players may be not standing, s."""
     goalie_not_standing_time: float
-    """Allowed for goalies, s."""
+    """Time for which goalies may be not standing, s."""
     ground_time: float
     """Allowed for field players, s."""
     goalie_ground_time: float
@@ -102,7 +102,7 @@ class IncapableRules(_Table):
         if self.ground_height > self.not_standing_height:
             raise ValueError(
                 f"ground_height is {self.ground_height} m, above not_standing_height {self.not_standing_height} m; "
-                "who lies on the ground is not standing."
+                "a player on the ground is not standing."
             )
 
 
@@ -136,17 +136,17 @@ class CrowdingRules(_Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TouchingRules:
-    """Too many players who touch each other."""
+    """The foul of joining a group of touching players that is too large."""
 
     on: bool
     """Whether the foul is called."""
     most: int
-    """The largest group allowed."""
+    """Largest number of players in a group."""
     sent_outside: bool
-    """Put beside the pitch, instead of out of the group."""
+    """Whether the offender is put beside the pitch, instead of out of the group."""
 
     def __post_init__(self) -> None:
-        """Refuse a group of nobody."""
+        """Refuse an empty group."""
         if self.most < 1:
             raise ValueError(f"most is {self.most}; a group has at least 1 player. Set on = false to allow all groups.")
 
@@ -158,25 +158,27 @@ class ChargingRules(_Table):
     on: bool
     """Whether the foul is called."""
     speed: float
-    """Slower players do not charge, m/s."""
+    """Players slower than this do not charge, m/s."""
     collision_speed: float
     """Speed towards the point of collision from which it is charging, m/s."""
     ball_angle: float
-    """Who runs towards the ball within this angle plays the ball, degrees."""
+    """A player whose direction to the ball differs from its velocity by less than this plays the ball, degrees."""
     ball_rules_distance: float
-    """So near to the ball, playing the ball excuses, m."""
+    """Within this distance of the ball, a player that plays the ball does not charge, m."""
     distance_difference: float
-    """When both play the ball: the farther one is at fault if the distances differ by more than this, m."""
+    """If both players play the ball, the farther one is at fault only if their distances from it differ by more than
+    this, m."""
     angle_difference: float
-    """... and their directions towards each other by more than this, degrees."""
+    """If both players play the ball, the farther one is at fault only if their directions differ by more than this,
+    degrees."""
     ball_collision_distance: float
-    """Collisions so near to the ball are nobody's fault, m."""
+    """Collisions within this distance of the ball are no fouls, m."""
     immunity: float
-    """After touching the ball, s."""
+    """Time after touching the ball in which a player does not charge, s."""
     collision_time: float
-    """Since the last innocent collision, s."""
+    """Time after an innocent collision in which a player does not charge, s."""
     moved_immunity: float
-    """After being moved by the referee, s."""
+    """Time after being moved by the referee in which a player does not charge, s."""
     velocity_samples: int
     """Cycles over which velocities are averaged."""
 
@@ -189,7 +191,7 @@ class ChargingRules(_Table):
 
 @dataclass(frozen=True, kw_only=True)
 class KickOffRules:
-    """Touching a kick-off twice before anybody else does."""
+    """Touching the ball of a kick-off twice in a row."""
 
     on: bool
     """Whether it is reported as a foul; the opponents get a free kick in any case."""
@@ -204,23 +206,23 @@ class SelfCollisionRules(_Table):
     penalty: Literal["freeze", "outside"]
     """The limb loses its drive, or the player is put beside the pitch."""
     freeze_time: float
-    """A limb is without drive so long, s."""
+    """Time for which a limb is without drive, s."""
     thaw_time: float
-    """... and is then not called again so long, s."""
+    """Time after that in which the same limb is not called again, s."""
     outside_cooldown: float
-    """A player put outside is not called again so long, s."""
+    """Time in which a player that was put outside is not called again, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PushingRules(_Table):
-    """Pushing an opponent; who pushed whom is in the facts (`Facts.pushes`). The offender is put beside the pitch."""
+    """Pushing an opponent, as the world reports it (`Facts.pushes`). The offender is put beside the pitch."""
 
     on: bool
     """Whether the foul is called."""
     goalie_exempt: bool
     """Whether goalies in their own penalty area are never called."""
     moved_immunity: float
-    """After being moved by the referee, s."""
+    """Time after being moved by the referee in which a player is not called, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,13 +232,13 @@ class InactiveRules(_Table):
     on: bool
     """Whether the foul is called."""
     look_interval: float
-    """Between two looks, s."""
+    """Time between two inspections, s."""
     ball_distance: float
-    """Only players nearer to the ball than this are looked at, m."""
+    """Only players nearer to the ball than this are inspected, m."""
     movement: float
-    """Who has moved less than this since the last look stands still, m."""
+    """A player that has moved less than this since the last inspection stands still, m."""
     time: float
-    """Allowed, s."""
+    """Time for which a player may stand still, s."""
     goalie_exempt: bool
     """Whether goalies in their own penalty area are never called."""
 
@@ -262,19 +264,20 @@ class FoulRules(_Table):
     """All fouls, and what follows."""
 
     hold_time: float
-    """An offender who is sent outside is held up first, s."""
+    """Time for which an offender is held up before it is put outside, s."""
     hold_height: float
     """Height of the torso while held up, m."""
     outside_distance: float
-    """Offenders stand so far beyond the touch line, m."""
+    """Distance of offenders from the touch line, m."""
     outside_spacing: float
     """Distance between neighbouring numbers there, m."""
     removal_time: float
-    """They stay there so long and take no part in the game, s; with 0 they may come back at once."""
+    """Time for which offenders stay beside the pitch and take no part in the game, s; with 0 they may return at
+    once."""
     return_distance: float
-    """When that time is over, they are put on the touch line away from the ball, so far from the halfway line, m."""
+    """Distance from the halfway line at which offenders return on the touch line away from the ball, m."""
     incapable: IncapableRules
-    """Players who lie or sit too long."""
+    """The foul of lying or sitting for too long."""
     illegal_defence: AreaRules
     """Too many in the own penalty area."""
     illegal_attack: AreaRules
@@ -282,7 +285,7 @@ class FoulRules(_Table):
     crowding: CrowdingRules
     """Too many team-mates at the ball."""
     touching: TouchingRules
-    """Too many players who touch each other."""
+    """The foul of joining a group of touching players that is too large."""
     charging: ChargingRules
     """Running into an opponent."""
     kick_off: KickOffRules
@@ -307,15 +310,15 @@ class Pitch(_Table):
     """The measures that rules refer to, m."""
 
     length: float
-    """Between the goal lines."""
+    """Distance between the goal lines."""
     width: float
-    """Between the touch lines."""
+    """Distance between the touch lines."""
     goal_width: float
-    """Between the posts."""
+    """Distance between the posts."""
     goal_height: float
     """Under the crossbar."""
     goal_depth: float
-    """From the goal line to the net."""
+    """Distance from the goal line to the net."""
     penalty_depth: float
     """Depth of the penalty area, from the goal line."""
     penalty_width: float
@@ -342,30 +345,30 @@ class Pitch(_Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MatchRules(_Table):
-    """How long, how many, who starts."""
+    """Duration of a match, number of players, and how halves begin."""
 
     players: int
     """Players of a team, at most 11."""
     half_length: float
-    """s."""
+    """Length of a half, s."""
     halves: Literal[1, 2]
-    """One or two."""
+    """Number of halves, one or two."""
     swap_ends: bool
     """Teams change ends for the second half, and for each half of extra time."""
     extra_time: bool
     """A draw is followed by two more halves."""
     extra_half_length: float
-    """s."""
+    """Length of a half of extra time, s."""
     goal_pause: float
-    """From a goal to the kick-off, s."""
+    """Time from a goal to the kick-off, s."""
     automatic_kick_off: bool
     """Each half starts by itself, instead of by a trainer."""
     wait_before_kick_off: float
-    """Before an automatic kick-off, counted once somebody is on the pitch, s."""
+    """Time before an automatic kick-off, counted once a player is on the pitch, s."""
     start_anywhere: bool
-    """Nobody is sent to the own half for a kick-off."""
+    """Whether players may start anywhere; otherwise they are sent to their own half for a kick-off."""
     drill_players: int
-    """With at most so many players on the pitch, restrictions on kick-offs and free kicks are lifted."""
+    """With at most this number of players on the pitch, restrictions on kick-offs and free kicks are lifted."""
 
     def __post_init__(self) -> None:
         """Refuse what no match can have."""
@@ -382,15 +385,15 @@ class RestartRules(_Table):
     """Kick-ins, corners, goal kicks and free kicks."""
 
     pause: float
-    """From the whistle until the ball is put down, s."""
+    """Time from the whistle until the ball is put down, s."""
     drop_ball_time: float
-    """A restart nobody takes ends after this time, s from the whistle."""
+    """Time from the whistle after which a restart that is not taken ends, s."""
     distance: float
-    """Opponents this near to the ball are moved, m."""
+    """Opponents nearer to the ball than this are moved away, m."""
     move_distance: float
-    """To this distance, m."""
+    """Distance from the ball to which they are moved, m."""
     repel_distance: float
-    """Players of the side to kick are pushed so far from the ball when it is put down, m."""
+    """Distance from the ball to which players of the kicking side are pushed when it is put down, m."""
     goal_kick_distance: float
     """Distance of the ball from the goal line, m."""
     corner_kick: Literal["midway", "corner"]
@@ -400,7 +403,8 @@ class RestartRules(_Table):
     watch_taker: bool
     """Whether the taker may not touch the ball twice, nor score straight from an indirect kick."""
     untaken: Literal["drop", "free"]
-    """A restart nobody takes: the ball is dropped and all are moved away from it, or it is simply anybody's."""
+    """What happens to a restart that is not taken: the ball is dropped and all players are moved away, or play
+    continues."""
     player_radius: float
     """Room that a moved player needs, m."""
     move_attempts: int
@@ -427,8 +431,8 @@ class OutRules(_Table):
     """A ball over a line that is put back at once, while play goes on.
 
     It is put on a line beside the touch line (its throw-in line): over the touch line, some way back towards the goal
-    of who touched it last; over the goal line, at the near end of the throw-in line if its defender touched it last,
-    otherwise on the halfway line.
+    of the side that touched it last; over the goal line, at the near end of the throw-in line if its defender touched
+    it last, otherwise on the halfway line.
     """
 
     put_back: bool
@@ -485,13 +489,13 @@ class PassRules(_Table):
     opponent_distance: float
     """Opponents must not be nearer, m."""
     opponent_margin: float
-    """Opponents who come nearer are put this much farther, m."""
+    """Additional distance by which opponents that come nearer are moved away, m."""
     duration: float
-    """s."""
+    """Duration of pass mode, s."""
     score_wait: float
-    """No goals so long afterwards, unless two players of the team have touched the ball, s."""
+    """Time after pass mode in which the team cannot score, unless two of its players have touched the ball, s."""
     retry_wait: float
-    """Before the same team may ask again, s."""
+    """Time before the same team may ask again, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -507,7 +511,7 @@ class ShootOutRules(_Table):
     others: Literal["circle", "outside"]
     """Where all but kicker and goalie wait: in the centre circle, or beside the pitch."""
     kicker_touches: Literal["once", "before area"]
-    """How the kicker may touch the ball: once, or as often as it wants until the ball is in the penalty area."""
+    """How often the kicker may touch the ball: once, or any number of times until the ball is in the penalty area."""
     goalie_stays: bool
     """A goalie must not leave its penalty area; otherwise it must not touch a ball outside of it. Else it is a goal."""
     kick_time: float
@@ -536,9 +540,9 @@ class Rules:
     name: str
     """The name it is called by, that of its file."""
     pitch: Pitch
-    """Measures."""
+    """Measures of the pitch and the goals."""
     match: MatchRules
-    """How long, how many, who starts."""
+    """Duration of a match, number of players, and how halves begin."""
     restarts: RestartRules
     """Kick-ins, corners, goal kicks and free kicks."""
     outs: OutRules
@@ -546,9 +550,9 @@ class Rules:
     formation: FormationRules
     """Where the referee puts players for a kick-off."""
     offside: OffsideRules
-    """Offside."""
+    """Whether and how offside is judged."""
     pass_mode: PassRules
-    """Pass mode."""
+    """When a team gets its pass mode, and what follows from it."""
     fouls: FoulRules
     """Fouls, and what follows."""
     shoot_out: ShootOutRules

@@ -1,9 +1,9 @@
-"""The match's clock: when halves end, who starts the next one, and what follows a draw.
+"""The match's clock: when halves end, which side starts the next one, and what follows a draw.
 
 rcssserver3d plays two halves; between them it goes back to `BeforeKickOff`, and the team that did not start the first
-half starts the second (its game state). Changing ends is a setting that is off there, since its agents are told their
+half starts the second (its game state). Changing ends is a setting that is off there, because its agents learn their
 side only once; with it on, left and right swap teams and score, and the same *side* starts again. Extra time and a
-shoot-out are played the same way, if the rule book wants them.
+shoot-out follow the same pattern, if the rule book has them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def judge_time(judgement: Judgement) -> None:
     elif drawn and rules.shoot_out.on:
         _start_half(judgement, SHOOT_OUT)
     else:
-        judgement.tell("half", f"the match is over: {state.score[0]}:{state.score[1]}")
+        judgement.announce("half", f"the match is over: {state.score[0]}:{state.score[1]}")
         judgement.set_mode(PlayMode.GAME_OVER)
 
 
@@ -95,7 +95,7 @@ def _start_half(judgement: Judgement, half: int) -> None:
     state.touch = state.down = state.still = None
     judgement.forget_kick()
     state.shoot_out = ShootOut(side=starter) if half == SHOOT_OUT else None
-    judgement.tell("half", HALF_NAMES[half], side=starter)
+    judgement.announce("half", HALF_NAMES[half], side=starter)
     judgement.set_mode(PlayMode.BEFORE_KICK_OFF)
     judgement.put_ball(CENTRE)
 
@@ -103,28 +103,29 @@ def _start_half(judgement: Judgement, half: int) -> None:
 # ----------------------------------------------------------------------------------------------------
 # When the next judgement is due. A batch of thousands of matches cannot afford a judgement in every cycle.
 #
-# `time_to_next_judgement` looks at clocks only: the end of the half, penalties that end, how long players have been
-# down, the next inspection of players who stand still. Until then a judgement decides nothing, unless in a cycle
+# `time_to_next_judgement` looks at clocks only: the end of the half, the end of penalties, the times for which players
+# have been down, the next inspection for players that stand still. Until then a judgement decides nothing, unless in a
+# cycle
 #
-# - somebody touches the ball, or the centre of the ball is over a line;
+# - a player touches the ball, or the centre of the ball is over a line;
 # - players touch or push each other, or a limb is inside its own robot;
-# - somebody falls or stands up again: a torso passes `not_standing_height` or `ground_height`;
-# - somebody asks for pass mode, joins or leaves, or a trainer interferes.
+# - a player falls or stands up again: a torso passes `not_standing_height` or `ground_height`;
+# - a player asks for pass mode, joins or leaves, or a trainer interferes.
 #
-# Such a cycle has to be judged at once, with its own facts; `behavioural_games` finds these cycles in compiled code.
-# All others may be skipped: a property test shows the same decisions at the same times, if `Facts.cycle` and
-# `Facts.ball_before` are given and the world does not move players who serve a penalty (`fouls.penalised`).
+# These cycles have to be judged at once, with their own facts; `behavioural_games` finds them in compiled code. All
+# others may be skipped: a property test shows the same decisions at the same times, if `Facts.cycle` and
+# `Facts.ball_before` are given and the world does not move players that serve a penalty (`fouls.penalised`).
 #
-# The physical world asks in every cycle: a judgement of 22 players takes 20 to 25 us there, 2.5 % of such a cycle.
+# The physical world judges every cycle: with 22 players that takes 20 to 25 us there, 2.5 % of its cycle.
 
 
 def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = True) -> float:
     """The time after the last judgement in which no rule can apply by itself, s; 0 asks for the next cycle.
 
     The result is 0 when play is stopped, in a shoot-out, and under rules that need all positions in every cycle:
-    illegal defence and attack, crowding, charging. Without `looks`, inspections of players who stand still do not
-    count where `time_to_next_look` tells of them: a caller that keeps the positions of the last inspection can see
-    for itself that it finds nobody, and go on with `state_after_look`.
+    illegal defence and attack, crowding, charging. Without `looks`, inspections for players that stand still are left
+    out where `time_to_next_look` gives their time: a caller that keeps the positions of the last inspection can check
+    by itself that no player stands still, and continue with `state_after_look`.
     """
     if state.mode is PlayMode.GAME_OVER:
         return math.inf
@@ -147,9 +148,10 @@ def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = Tru
 
 
 def time_to_next_look(state: MatchState, rules: Rules) -> float:
-    """The time until the next inspection of players who stand still, s; infinite if there is none.
+    """The time until the next inspection for players that stand still, s; infinite if there is none.
 
-    It is also infinite while somebody is down: these times are counted at each judgement, which must not be skipped.
+    It is also infinite while a player is down, because its times are counted at each judgement, which must not be
+    skipped.
     """
     if not rules.fouls.inactive.on or state.mode is not PlayMode.PLAY_ON or state.shoot_out is not None:
         return math.inf
@@ -157,12 +159,12 @@ def time_to_next_look(state: MatchState, rules: Rules) -> float:
 
 
 def state_after_look(state: MatchState, since: float, place: Floats) -> MatchState:
-    """The state after a look at which nobody near the ball stood still, and nothing else happened.
+    """The state after an inspection that finds no player standing still, if nothing else happened.
 
     Args:
-        state: after the last judgement.
-        since: time from then to the look, s.
-        place: (2, 11, 2) where players were at the look, m.
+        state: the state after the last judgement.
+        since: time from then to the inspection, s.
+        place: (2, 11, 2) places of the players at the inspection, m.
     """
     now = state.elapsed + since
     return dataclasses.replace(
@@ -181,9 +183,9 @@ def _positions_matter(fouls: FoulRules) -> bool:
 
 
 def _until_down_too_long(down: DownTimes, rules: IncapableRules) -> float:
-    """Until somebody can have been down for too long, or up for long enough, s."""
+    """The time until a player can have been down for too long, or up for long enough, s."""
     low, counted, _ = down.flags
-    if (low & ~counted).any():  # who lies beside the pitch may have been put on it just now
+    if (low & ~counted).any():  # a player that lies beside the pitch may have been put on it just now
         return 0.0
     due = math.inf
     if rules.on:

@@ -1,4 +1,4 @@
-"""What a referee decides: where players and the ball are put, which limbs go limp, and what is told to everybody.
+"""Decisions of the referee: where players and the ball are put, which limbs lose their drive, and announcements.
 
 The world carries decisions out in the order given, before the next step. They are plain data: numbers are uniform
 numbers (1 to 11), places are metres on the pitch.
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.play_modes import Side
 
 Place = tuple[float, float]
-"""x and y, m."""
+"""Coordinates x and y on the pitch, m."""
 Limb = Literal["left arm", "right arm", "left leg", "right leg"]
 LIMBS: tuple[Limb, ...] = ("left arm", "right arm", "left leg", "right leg")
-"""In the order of the last axis of `Facts.self_collision`."""
+"""Limbs in the order of the last axis of `Facts.self_collision`."""
 EventKind = Literal[
     "play_mode", "goal", "no_goal", "out", "foul", "return", "double_touch", "fall", "drop_ball", "half", "shoot_out"
 ]
@@ -36,7 +36,7 @@ class MovePlayer:
     """Put a player somewhere else, in the pose it has, at rest."""
 
     side: Side
-    """Its side."""
+    """Side of the player's team."""
     number: int
     """Its uniform number."""
     place: Place
@@ -54,7 +54,7 @@ class PlaceBall:
     """Put the ball on the ground at a place, at rest."""
 
     place: Place
-    """Where."""
+    """Where the ball is put."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,37 +66,37 @@ class FreezeLimbs:
     number: int
     """Its uniform number."""
     limbs: tuple[Limb, ...]
-    """Which."""
+    """The limbs that lose their drive."""
     duration: float
-    """s."""
+    """How long they have no drive, s."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SwapEnds:
-    """The teams change ends: who was left is right from now on. The referee's score has been turned round already."""
+    """The teams change ends: the left team is right from now on. The referee's score has been swapped already."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something worth telling and recording."""
+    """An event that is announced and recorded."""
 
     kind: EventKind
-    """What kind of thing happened."""
+    """Kind of the event."""
     time: float
     """Game time, s."""
     side: Side | None = None
-    """Whose: who scored, offended or is in favour."""
+    """The side that scored, offended or is favoured."""
     number: int | None = None
-    """Which player, if one is concerned."""
+    """Number of the player, if one is concerned."""
     place: Place | None = None
-    """Where, if it has a place."""
+    """Place of the event, if it has one."""
     foul: Foul | None = None
-    """Which foul, if it is one."""
+    """The foul, if it is one."""
     text: str
-    """A sentence for people."""
+    """A sentence for spectators."""
 
     def fields(self) -> dict[str, str | int | float | list[float]]:
-        """All but kind and time, as a recording or a monitor takes them; what is None is left out."""
+        """All fields but kind and time, as recordings and monitors take them; None is left out."""
         found: dict[str, str | int | float | list[float]] = {"text": self.text}
         if self.side is not None:
             found["side"] = self.side.word

@@ -1,7 +1,7 @@
 """Fouls that can be seen from where players are: incapable, illegal defence and attack, crowding, self-collision.
 
 Called in rcssserver3d's way (numbers in the rule book). Goalies are never called for crowding or for being in an area.
-Of several players to blame, the farthest from the own goal (areas) or from the ball is: the server draws lots.
+Of several offenders, the farthest from the own goal (areas) or from the ball is: the server draws lots.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What follows a foul: the offender is told, held up, and put beside the pitch; or only moved a little.
+# Penalties: the offender is announced, held up, and put beside the pitch; or only moved a little.
 #
 # rcssserver3d lifts an offender for half a second (so that spectators see it) and then puts it beyond the touch line
 # that is farther from the ball, in its own half, by number. Since 0.7.3 some fouls only move the offender on the
 # pitch.
 #
 # In the Standard Platform League an offender is taken off at once and stays beside the pitch for some time, goals or
-# not; then it comes back at the touch line. Meanwhile it takes no part: what it touches or asks for does not count,
-# and the world should not let it move (`penalised` says who that is; who strays is put back). A new half pardons
-# everybody.
+# not; then it returns at the touch line. Meanwhile it takes no part: its touches and requests do not count, and the
+# world should not let it move (`penalised` lists these players; one that leaves its place is put back). A new half
+# cancels all penalties.
 
 
 OUTSIDE_TOLERANCE = 0.1
-"""Who is farther from its place beside the pitch than this is put back, m."""
+"""A penalised player farther than this from its place beside the pitch is put back, m."""
 
 
 def penalised(state: MatchState) -> Bools:
-    """(2, 11) who serves a penalty, held up or beside the pitch, and takes no part in the game."""
+    """(2, 11) whether a player serves a penalty, held up or beside the pitch, and takes no part in the game."""
     found = np.zeros(PLAYERS_SHAPE, bool)
     for held in state.held:
         found[held.side, held.index] = True
@@ -69,7 +69,7 @@ def _penalise(judgement: Judgement, side: Side, index: int, foul: Foul, text: st
 
 
 def serve_penalties(judgement: Judgement) -> None:
-    """Hold up who is held, put outside whose time has come, and let those come back who have served theirs."""
+    """Hold up penalised players, put them outside when it is time, and let those return that have served their time."""
     rules = judgement.rules.fouls
     staying: list[Held] = []
     for held in judgement.state.held:
@@ -93,7 +93,7 @@ def serve_penalties(judgement: Judgement) -> None:
 
 
 def forget_penalties(judgement: Judgement) -> None:
-    """Pardon everybody; who is beside the pitch comes back."""
+    """Cancel all penalties; players beside the pitch return."""
     for held in judgement.state.held:
         if held.place is not None and judgement.facts.present[held.side, held.index]:
             _come_back(judgement, held)
@@ -109,7 +109,7 @@ def _send_out(judgement: Judgement, held: Held) -> list[Held]:
 
 
 def _keep_out(judgement: Judgement, held: Held, place: Place) -> None:
-    """Put somebody back who has left its place beside the pitch."""
+    """Put a player back that has left its place beside the pitch."""
     if not math.dist(judgement.place_of(held.side, held.index), place) <= OUTSIDE_TOLERANCE:
         judgement.move(held.side, held.index, place, held.foul.title)
 
@@ -120,7 +120,9 @@ def _come_back(judgement: Judgement, held: Held) -> None:
     away = -sign_of(judgement.ball[1], side.sign)
     place = (-side.sign * judgement.rules.fouls.return_distance, away * pitch.width / 2)
     found = settle(judgement, side, held.index, own_point(place, side), "comes back", heading=-away * math.pi / 2)
-    judgement.tell("return", f"{side.word} {held.index + 1} may play again", side=side, index=held.index, place=found)
+    judgement.announce(
+        "return", f"{side.word} {held.index + 1} may play again", side=side, index=held.index, place=found
+    )
 
 
 def outside_place(judgement: Judgement, side: Side, index: int) -> Place:
@@ -132,7 +134,7 @@ def outside_place(judgement: Judgement, side: Side, index: int) -> Place:
 
 
 def without_penalised(facts: Facts, state: MatchState) -> Facts:
-    """The facts as they count: nobody who is beside the pitch for a while touches the ball."""
+    """The facts without touches and requests of players that serve a penalty."""
     touches = facts.touches_ball
     out = [(h.side, h.index) for h in state.held if h.place is not None and touches[h.side, h.index]]
     if not out:
@@ -148,11 +150,11 @@ OWN_AREA, THEIR_AREA = 0, 1
 
 
 def judge_incapable(judgement: Judgement) -> None:
-    """Count how long players lie or sit, announce falls, and send off those who do for too long."""
+    """Count how long players lie or sit, announce falls, and send off players that do so for too long."""
     rules, facts, before = judgement.rules.fouls.incapable, judgement.facts, judgement.state.down
     if before is None:
         lowest, _ = judgement.survey
-        if not lowest < rules.not_standing_height:  # everybody stands, and nobody was down
+        if not lowest < rules.not_standing_height:  # all players stand, and none was down
             return
         before = DownTimes(times=np.zeros((3, *PLAYERS_SHAPE)), flags=np.zeros((3, *PLAYERS_SHAPE), bool))
     down = DownTimes(times=before.times.copy(), flags=np.empty_like(before.flags))
@@ -168,14 +170,14 @@ def judge_incapable(judgement: Judgement) -> None:
     if fell:
         for side, index in np.argwhere((down.ground > 0) & (before.ground == 0)).tolist():
             place = judgement.place_of(Side(side), index)
-            judgement.tell("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
+            judgement.announce("fall", f"{Side(side).word} {index + 1} fell", side=Side(side), index=index, place=place)
     if rules.on and anybody:
         _call_incapable(judgement, down)
     judgement.state.down = down if anybody else None
 
 
 def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
-    """Send off who has been down for too long; nothing is counted for them any more."""
+    """Send off players that have been down for too long, and reset their times."""
     rules, goalie = judgement.rules.fouls.incapable, judgement.facts.goalie
     limits = (
         (rules.not_standing_time, rules.goalie_not_standing_time),
@@ -194,14 +196,14 @@ def _call_incapable(judgement: Judgement, down: DownTimes) -> None:
 def _find_incapable(
     times: Floats, goalie: Bools, active: Bools, limits: tuple[tuple[float, float], tuple[float, float]], offends: Bools
 ) -> bool:
-    """Notes in `offends` (2, 11) who has been down for too long; whether anybody has.
+    """Finds players that have been down for too long, and returns whether there are any.
 
     Args:
         times: (3, 2, 11) as `DownTimes.times`.
-        goalie: (2, 11) who is one.
-        active: (2, 11) whose times count.
-        limits: how long players and goalies may not stand, and how long they may be on the ground [s].
-        offends: written.
+        goalie: (2, 11) whether a player is a goalie.
+        active: (2, 11) whether a player's times count.
+        limits: limits for field players and goalies of not standing, and of being on the ground [s].
+        offends: (2, 11) result: whether a player has been down for too long.
     """
     anybody = False
     for side in range(active.shape[0]):
@@ -224,17 +226,17 @@ def _count_down_times(
     times: Floats,
     flags: Bools,
 ) -> tuple[bool, bool]:
-    """Counts the times of `DownTimes` on; whether anybody is down or was so lately, and whether somebody fell.
+    """Advances the times of `DownTimes`; returns whether any player is or was recently down, and whether any fell.
 
     Args:
-        position: (2, 11, 3) of the torsos, m.
-        active: (2, 11) whose times count.
-        limits: heights below which a torso does not stand, and is on the ground [m]; beyond which |y| nothing counts
-            [m]; after which time of standing everything is forgotten [s].
-        steps: time in which everybody went on as before, and time that the positions hold for, s.
+        position: (2, 11, 3) positions of the torsos, m.
+        active: (2, 11) whether a player's times count.
+        limits: heights below which a torso does not stand, and is on the ground [m]; |y| beyond which nothing counts
+            [m]; time of standing after which earlier times are forgotten [s].
+        steps: time for which the previous flags held, and time for which the positions hold, s.
         flags_before: (3, 2, 11) as `DownTimes.flags`.
-        times: (3, 2, 11) counted on.
-        flags: (3, 2, 11) written.
+        times: (3, 2, 11) times, which are advanced.
+        flags: (3, 2, 11) result: the new flags.
     """
     anybody, fell = False, False
     for side in range(active.shape[0]):
@@ -270,7 +272,7 @@ def _count_on(times: Floats, flags: Bools, step: float, stood_up_time: float) ->
 
 
 def judge_areas(judgement: Judgement) -> None:
-    """Call who is one too many in a penalty area: who came last."""
+    """Call the players that are too many in a penalty area, the latest first."""
     if not (judgement.rules.fouls.illegal_defence.on or judgement.rules.fouls.illegal_attack.on):
         return
     inside = areas(judgement)
@@ -287,7 +289,7 @@ def judge_areas(judgement: Judgement) -> None:
 
 
 def areas(judgement: Judgement) -> Bools:
-    """(2, 2, 11) who is in the own penalty area and who in the opponents'; the old array if nothing has changed."""
+    """(2, 2, 11) players in their own penalty area and in the opponents'; the old array if nothing has changed."""
     pitch, before, inside = judgement.rules.pitch, judgement.state.in_areas, np.empty((2, *PLAYERS_SHAPE), bool)
     edge, end, half_width = pitch.length / 2 - pitch.penalty_depth, pitch.length / 2, pitch.penalty_width / 2
     changed = _find_in_areas(judgement.facts.position, judgement.active, edge, end, half_width, before, inside)
@@ -298,16 +300,16 @@ def areas(judgement: Judgement) -> Bools:
 def _find_in_areas(
     position: Floats, active: Bools, edge: float, end: float, half_width: float, before: Bools, inside: Bools
 ) -> bool:
-    """Finds who is in the penalty areas; whether that has changed.
+    """Finds the players in the penalty areas, and returns whether they have changed.
 
     Args:
-        position: (2, 11, 3) of the torsos, m.
-        active: (2, 11) who counts.
+        position: (2, 11, 3) positions of the torsos, m.
+        active: (2, 11) whether a player counts.
         edge: |x| of the areas' edges towards the middle, m.
         end: |x| of the goal lines, m.
         half_width: |y| of the areas' sides, m.
-        before: (2, 2, 11) who was in the own penalty area, and who in the opponents', one cycle ago.
-        inside: (2, 2, 11) written: who is there now.
+        before: (2, 2, 11) players in their own penalty area, and in the opponents', one cycle ago.
+        inside: (2, 2, 11) result: the same now.
     """
     changed = False
     for side in range(active.shape[0]):
@@ -322,7 +324,7 @@ def _find_in_areas(
 
 
 def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, inside: Bools, before: Bools) -> None:
-    """Send away as many as there are too many: first who just came, then who is farthest from the own goal."""
+    """Send the surplus players away: first those that have just come, then those farthest from their own goal."""
     own, pitch = own_places(judgement, side), judgement.rules.pitch
     distance = np.hypot(own[:, 0] + pitch.length / 2, own[:, 1])
     field_players = np.flatnonzero(inside & ~judgement.facts.goalie[side]).tolist()
@@ -349,7 +351,7 @@ def _edge_of_area(judgement: Judgement, which: int, place: list[float]) -> Place
 def judge_crowding(judgement: Judgement) -> None:
     """Call the second and third nearest of a team when they are too near to a ball that an opponent is near to."""
     rules = judgement.rules.fouls.crowding
-    if not rules.on or judgement.player_count < 3:  # it takes two of a team and an opponent
+    if not rules.on or judgement.player_count < 3:  # crowding takes two players of a team and an opponent
         return
     offset = judgement.facts.position[..., :2] - judgement.facts.ball[:2]
     distance = np.where(judgement.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
@@ -400,24 +402,23 @@ def judge_self_collisions(judgement: Judgement) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Fouls between players who touch each other: touching in too large a group, charging, and pushing.
+# Fouls between players that touch each other: touching in too large a group, charging, and pushing.
 #
-# **Touching.** A group has too many; of the side with more players in it, who came last has to go, never a goalie. In
-# rcssserver3d it is a question of lots who of several goes; here it is the one farthest from the ball.
+# **Touching.** From a group that is too large, the player of the side with more players in it that came last has to
+# leave, but never a goalie. rcssserver3d draws lots between several; here it is the one farthest from the ball.
 #
-# **Charging** (rcssserver3d 0.7.3, after the foul model of 2016; numbers in the rule book). Of two opponents who
-# touch, one charges who is fast, and fast towards the point of collision. Near the ball, who runs towards it rather
-# than towards the opponent plays the ball; if both do, the farther one charges, if it came from another direction or
-# the nearer one was slow. If both charge, or the ball is where they collide, neither does: such a collision makes
-# both safe for a moment. Goalies in their own area do not charge, nor does who has just touched the ball or has just
-# been moved.
+# **Charging** (rcssserver3d 0.7.3, after the foul model of 2016; numbers in the rule book). Of two touching opponents,
+# one charges if it is fast, and fast towards the point of collision. Near the ball, a player that runs towards the ball
+# rather than towards the opponent plays the ball; if both do, the farther one charges if it came from another direction
+# or the nearer one was slow. If both charge, or the ball is where they collide, neither does, and both are immune for
+# a moment. Goalies in their own area do not charge, nor do players that have just touched the ball or been moved.
 #
-# **Pushing** (Standard Platform League). Who pushed whom is said by the world, which knows how they met; of
-# opponents, the one responsible is sent off. Goalies in their own area may be exempt, and who has just been moved is.
+# **Pushing** (Standard Platform League). The world reports pushes, because it knows how players met; of opponents, the
+# responsible one is sent off. Goalies in their own area may be exempt, and players that have just been moved are.
 
 
 def judge_touching(judgement: Judgement) -> None:
-    """Call who makes a group of touching players too large."""
+    """Call players that make a group of touching players too large."""
     rules, contacts = judgement.rules.fouls.touching, judgement.facts.contacts
     if rules.on and len(contacts) >= rules.most:
         for group in touch_groups(contacts):
@@ -432,14 +433,14 @@ def judge_touching(judgement: Judgement) -> None:
 
 
 def remember_contacts(judgement: Judgement) -> frozenset[tuple[int, int]]:
-    """Who touches another player now."""
+    """The players that touch another player now."""
     if not len(judgement.facts.contacts):
         return frozenset()
     return frozenset((s, i) for s, i in judgement.facts.contacts.reshape(-1, 2).tolist())
 
 
 def _one_too_many(judgement: Judgement, players: list[Player]) -> Player | None:
-    """Who of a group has to go."""
+    """The player that has to leave a group."""
     count = [sum(side is s for side, _ in players) for s in Side]
     field_players = [p for p in players if not judgement.facts.goalie[p]]
     came_last = [p for p in field_players if p not in judgement.state.in_contact]
@@ -466,7 +467,7 @@ def _out_of_group(judgement: Judgement, players: list[Player], offender: Player)
 
 
 def judge_charging(judgement: Judgement) -> None:
-    """Call who runs into an opponent."""
+    """Call players that charge an opponent."""
     facts = judgement.facts
     if not judgement.rules.fouls.charging.on or not len(facts.contacts):
         return
@@ -499,13 +500,13 @@ def _may_be_judged(judgement: Judgement, player: Player) -> bool:
 def _judge_pair(
     judgement: Judgement, players: list[Player], place: list[float], touched: Floats, innocent: Floats
 ) -> set[Player]:
-    """Who of two colliding opponents charges; writes immunities into `touched` and `innocent`."""
+    """The players of two colliding opponents that charge; writes immunities into `touched` and `innocent`."""
     rules, stamps = judgement.rules.fouls.charging, judgement.state.stamps
     ball = judgement.ball[:2]
     charges = _who_is_at_fault(judgement, players, place)
     safe = [_goalie_at_home(judgement, p) for p in players]
     for i, player in enumerate(players):
-        if charges[i]:  # who is run into is excused for as long as who runs into it
+        if charges[i]:  # the victim is excused for as long as the player that charges it
             victim = players[1 - i]
             if safe[i]:
                 touched[victim] = judgement.elapsed
@@ -528,7 +529,7 @@ def _judge_pair(
 
 
 def judge_pushing(judgement: Judgement) -> None:
-    """Send out who pushes an opponent."""
+    """Send out players that push an opponent."""
     rules, pushes = judgement.rules.fouls.pushing, judgement.facts.pushes
     if not rules.on or not len(pushes):
         return
@@ -588,7 +589,7 @@ def _who_is_at_fault(judgement: Judgement, players: list[Player], place: list[fl
 
 
 def _angle(velocity: list[float], spot: list[float], target: tuple[float, ...] | list[float]) -> float:
-    """Between a velocity and the way to a target, degrees, 0 to 180."""
+    """Angle between a velocity and the way to a target, degrees, 0 to 180."""
     turn = math.atan2(velocity[1], velocity[0]) - math.atan2(target[1] - spot[1], target[0] - spot[0])
     return abs(math.degrees(wrap_angle_exactly(turn)))
 
@@ -606,19 +607,18 @@ def _goalie_at_home(judgement: Judgement, player: Player) -> bool:
 # ----------------------------------------------------------------------------------------------------
 # Standing still near the ball for too long, and so keeping others from it (seed: NaOISIS, its match mode).
 #
-# The referee looks at fixed times of its own clock, every few seconds: who is near the ball and has hardly moved
-# since the last look has been standing still since that look at least. Between two looks nothing about it has to be
-# known, so that a batched world need not ask in every cycle. Who lies is dealt with elsewhere
-# (`fouls.judge_incapable`).
+# The referee inspects players at fixed times of its own clock, every few seconds: a player near the ball that has
+# hardly moved since the last inspection has been standing still at least since then. Between two inspections nothing is
+# needed, so that a batched world need not judge every cycle. Players that lie are judged by `judge_incapable`.
 
 
 def looks(elapsed: float, interval: float) -> int:
-    """How many times the referee has looked, by its own clock."""
+    """Number of inspections up to a time of the referee's own clock."""
     return math.floor((elapsed + TIME_TOLERANCE) / interval)
 
 
 def judge_inactive(judgement: Judgement) -> None:
-    """Send out who stands still near the ball for too long."""
+    """Send out players that stand still near the ball for too long."""
     rules = judgement.rules.fouls.inactive
     if not rules.on:
         return
@@ -642,7 +642,7 @@ def judge_inactive(judgement: Judgement) -> None:
 
 
 def _near_ball(judgement: Judgement) -> Bools:
-    """(2, 11) who plays, stands and is near the ball, and may be called."""
+    """(2, 11) players that may be called: active, standing and near the ball."""
     rules, position = judgement.rules.fouls.inactive, judgement.facts.position
     distance = np.hypot(position[..., 0] - judgement.ball[0], position[..., 1] - judgement.ball[1])
     standing = position[..., 2] >= judgement.rules.fouls.incapable.not_standing_height
@@ -654,7 +654,7 @@ def _near_ball(judgement: Judgement) -> Bools:
 
 
 def forget_stillness(judgement: Judgement) -> None:
-    """Forget who stood still."""
+    """Forget which players stood still."""
     judgement.state.still = None
 
 

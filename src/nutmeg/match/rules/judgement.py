@@ -1,10 +1,10 @@
-"""The working state of one judgement: a copy of the match's state, the facts, the rules, and the decisions so far.
+"""The working state of one judgement: a copy of the match's state, the facts, the rules, and the decisions.
 
 `referee.judge` makes one `Judgement` for each cycle. The parts of the referee (`restarts`, `scoring`, `fouls`, ...) are
 functions that take it, change its copy of the state and append decisions.
 
-Everything about a side is worked out as that team sees it: `side.sign` times a place, so that it attacks towards +x.
-That is what makes the referee fair: turn the whole pitch by half a turn, and all decisions turn with it.
+All computations about a side use that team's frame, in which it attacks towards +x: a place times `side.sign`. This
+makes the referee fair: if the whole pitch is rotated by half a turn, all decisions are rotated with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ TIME_TOLERANCE = 1e-6
 BALL_REST_DISTANCE = 0.005
 """A ball nearer to its place than this lies where it was put, m."""
 CIRCLE_MARGIN = 1e-6
-"""Who is farther from the halfway line than the radius and this is not in the circle, whatever the rounding, m."""
+"""Players farther from the halfway line than the circle's radius plus this are outside the circle, despite rounding,
+m."""
 
 
 class Judgement:
@@ -46,9 +47,9 @@ class Judgement:
         self.decisions: list[Decision] = []
         self.ball: tuple[float, float, float] = tuple(facts.ball.tolist())
         self.toucher: tuple[Side, int] | None = None
-        """Who touched the ball in this cycle, if anybody."""
+        """The player that touched the ball in this cycle, if any."""
         self.moved: list[tuple[Side, int]] = []
-        """Who has been moved in this cycle."""
+        """Players that were moved in this cycle."""
         self._active: Bools | None = None
         self._survey: Survey | None = None
         self._player_count: int | None = None
@@ -68,14 +69,14 @@ class Judgement:
     def set_mode(self, mode: PlayMode) -> None:
         """Go to another play mode, whose time begins now, and announce it."""
         self.state.mode, self.state.mode_time = mode, 0.0
-        self.tell("play_mode", mode.wire_name, side=side_of(mode))
+        self.announce("play_mode", mode.wire_name, side=side_of(mode))
 
     def forget_kick(self) -> None:
         """Drop everything that is watched after a kick: its taker, goals that would not count, passes, offside."""
         state = self.state
         state.kick = state.no_score = state.pass_watch = state.in_offside = None
 
-    def tell(
+    def announce(
         self,
         kind: EventKind,
         text: str,
@@ -85,18 +86,18 @@ class Judgement:
         place: Place | None = None,
         foul: Foul | None = None,
     ) -> None:
-        """Decide that something is told to everybody."""
+        """Announce an event."""
         number = None if index is None else index + 1
         self.decisions.append(
             Event(kind=kind, time=self.state.time, side=side, number=number, place=place, foul=foul, text=text)
         )
 
     def call(self, foul: Foul, side: Side, index: int, text: str, place: Place | None = None) -> None:
-        """Decide that a foul is called, where the player is or at a place; what follows from it is said elsewhere."""
+        """Call a foul at the player's place or another one; penalties are decided elsewhere."""
         self.state.fouls += 1
         where = self.place_of(side, index) if place is None else place
         title = f"{foul.title}: {side.word} {index + 1} {text}"
-        self.tell("foul", title, side=side, index=index, place=where, foul=foul)
+        self.announce("foul", title, side=side, index=index, place=where, foul=foul)
 
     @property
     def ball_place(self) -> Place:
@@ -137,7 +138,7 @@ class Judgement:
 
     @property
     def active(self) -> Bools:
-        """(2, 11) who is there and does not serve a penalty."""
+        """(2, 11) players that are present and do not serve a penalty."""
         if self._active is None:
             self._active = self.facts.present
             if self.state.held:
@@ -147,7 +148,7 @@ class Judgement:
         return self._active
 
     def hold(self, *held: Held) -> None:
-        """Set who serves a penalty."""
+        """Set the players that serve a penalty."""
         self.state.held = held
         self._active = self._survey = None
 
@@ -176,7 +177,7 @@ class Judgement:
         return self.player_count <= self.rules.match.drill_players
 
     def doubtful(self) -> Side:
-        """The side against which the referee decides when both are equally at fault: who did not have the ball."""
+        """The side against which the referee decides if both are equally at fault: the one without the ball."""
         return self.state.starter.other if self.state.touch is None else self.state.touch.side.other
 
 
@@ -189,14 +190,14 @@ The foremost player is the one with the largest x in own coordinates. Without pl
 
 @kernel
 def survey_players(position: Floats, active: Bools) -> Survey:
-    """The extremes of where players are, by which a rule can see that it applies to nobody.
+    """The extremes of the players' places, from which a rule can see that it applies to no player.
 
-    Nearly all judgements find nobody at fault. One pass of compiled code over 22 players takes 1 us, where each
-    numpy operation of a rule takes that long; the rules themselves are applied only if an extreme is beyond a limit.
+    Nearly all judgements find no foul. One pass of compiled code over 22 players takes 1 us, as long as each numpy
+    operation of a rule; the rules themselves are applied only if an extreme is beyond a limit.
 
     Args:
-        position: (2, 11, 3) of the torsos, m.
-        active: (2, 11) who counts.
+        position: (2, 11, 3) positions of the torsos, m.
+        active: (2, 11) whether a player counts.
     """
     lowest, left, right = np.inf, -np.inf, -np.inf
     for i in range(active.shape[1]):
@@ -214,11 +215,11 @@ def sign_of(value: float, otherwise: float) -> float:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Moving players out of the way, to places where nobody stands.
+# Moving players out of the way, to free places.
 #
 # rcssserver3d moves a player along x to a fixed distance and, since 0.7.1, tries places around that one until it
 # finds a free one: not on another player, not in a goal, not in an own penalty area that is full already. Here the
-# places tried are a grid of player radii around the wished one, nearest first and backwards before forwards.
+# places tried are a grid of player radii around the preferred one, nearest first and backwards before forwards.
 #
 # All functions take the `Judgement` of one judgement; "own" coordinates are those in which the team attacks towards +x.
 
@@ -234,7 +235,7 @@ def own_point(place: Place, side: Side) -> Place:
 
 
 def clear_circle(judgement: Judgement, side: Side, centre: Place, reason: str) -> None:
-    """Move the players of a side who are too near to a place: back towards their goal, or sideways at its line."""
+    """Move the players of a side that are too near to a place: back towards their goal, or sideways at its line."""
     restarts, pitch = judgement.rules.restarts, judgement.rules.pitch
     own, middle = own_places(judgement, side), own_point(centre, side)
     near = np.hypot(own[:, 0] - middle[0], own[:, 1] - middle[1]) < restarts.distance
@@ -291,7 +292,7 @@ def clear_area(judgement: Judgement, side: Side, reason: str) -> None:
 
 
 def repel(judgement: Judgement, side: Side, centre: Place, nearest: float, to: float, reason: str) -> None:
-    """Push the players of a side who are nearer to a place than `nearest` straight away from it, to a distance."""
+    """Push the players of a side that are nearer to a place than `nearest` straight away from it, to a distance."""
     own, middle = own_places(judgement, side), own_point(centre, side)
     away = own - middle
     distance = np.hypot(away[:, 0], away[:, 1])
@@ -318,16 +319,16 @@ def settle(
     room: float | None = None,
     heading: float | None = None,
 ) -> Place:
-    """Move a player to the free place nearest to a wished one, both in own coordinates; to that one if none is free.
+    """Move a player to the free place nearest to a preferred one, which is used if none is free, in own coordinates.
 
-    Gives the place on the pitch; `heading` is on the pitch, too.
+    Returns the place on the pitch; `heading` is on the pitch, too.
     """
     restarts = judgement.rules.restarts
     room = 2 * restarts.player_radius if room is None else room
     places = np.array(wish) + offsets(restarts.player_radius, restarts.move_attempts)
     taken = _taken(judgement, side, index)
     found = wish
-    for tried in (places[:1], places[1:]):  # the wished place is free nearly always
+    for tried in (places[:1], places[1:]):  # the preferred place is nearly always free
         good = _free(judgement, side, index, tried, taken, room)
         if allowed is not None:
             good &= allowed(tried)
@@ -340,7 +341,7 @@ def settle(
 
 
 def _taken(judgement: Judgement, side: Side, index: int) -> Floats:
-    """(M, 2) where others stand, in own coordinates; whom the other side moves in this cycle counts as unmoved."""
+    """(M, 2) places of the other players in own coordinates; moves of the other side in this cycle are not counted."""
     others = judgement.facts.present.copy()
     others[side, index] = False
     own, theirs = judgement.planned[side][others[side]], judgement.facts.position[side.other, :, :2][others[side.other]]

@@ -1,8 +1,8 @@
 """Offside, as an option: rcssserver3d has the play modes for it, but no longer calls it.
 
-As in human soccer: when a player touches the ball, team-mates in the other half who are nearer to the opponents' goal
+As in human soccer: when a player touches the ball, team-mates in the other half that are nearer to the opponents' goal
 line than the ball and than the second last opponent are in an offside position. If one of them is the next of the team
-to touch it, and no opponent was in between, the opponents have a free kick where that happened. Nobody is offside
+to touch it, and no opponent was in between, the opponents have a free kick where that happened. There is no offside
 from a goal kick, a kick-in or a corner.
 """
 
@@ -25,7 +25,7 @@ NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
 
 
 def judge_offside(judgement: Judgement) -> bool:
-    """Whether the player who touches the ball was offside; if not, see who is now."""
+    """Whether the player that touches the ball was offside; if not, finds the players that are offside now."""
     if not judgement.rules.offside.on or judgement.toucher is None:
         return False
     side, index = judgement.toucher
@@ -38,7 +38,7 @@ def judge_offside(judgement: Judgement) -> bool:
 
 
 def _offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
-    """(2, 11) who is in an offside position when `toucher` plays the ball; None if nobody is or can be."""
+    """(2, 11) players in an offside position when `toucher` plays the ball; None if there are none."""
     kick = judgement.state.kick
     if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:
         return None

@@ -1,7 +1,7 @@
 """The two sides, and the play modes of the RoboCup 3D simulation league by index and name.
 
 Indices, names and their spelling are those that rcssserver3d 0.7.3 sends to its monitors (`play_modes` in the first
-message); agents are told the name, monitors the index. A mode that belongs to a side belongs to the side in whose
+message); agents receive the name, monitors the index. A mode that belongs to a side belongs to the side in whose
 favour it is: the left team takes the kick in `offside_left`, and has scored in `Goal_Left`.
 
     PlayMode.KICK_IN_LEFT.wire_name       # "KickIn_Left"
@@ -32,7 +32,7 @@ class Side(IntEnum):
 
     @property
     def sign(self) -> int:
-        """1 for the left side, -1 for the right: times a place, the place as seen by that team, who attacks +x."""
+        """1 for the left side, -1 for the right: the factor from the pitch to the team's frame."""
         return 1 - 2 * self.value
 
     @property
@@ -46,7 +46,7 @@ SIDES = (Side.LEFT, Side.RIGHT)
 
 
 class PlayMode(IntEnum):
-    """What is going on; the value is the index in the monitor's list."""
+    """The play modes; the value is the index in the monitor's list."""
 
     BEFORE_KICK_OFF = 0
     KICK_OFF_LEFT = 1
@@ -120,7 +120,7 @@ def side_of(mode: PlayMode) -> Side | None:
 
 
 def mirrored(mode: PlayMode) -> PlayMode:
-    """The same mode for the other side."""
+    """The corresponding mode of the other side."""
     for left, right in PAIRS:
         if mode is left:
             return right
@@ -140,7 +140,7 @@ def clock_runs(mode: PlayMode) -> bool:
 
 
 def may_beam(mode: PlayMode) -> bool:
-    """Whether players may be put where they wish: before a kick-off and in the pause after a goal."""
+    """Whether players may be beamed: before a kick-off and in the pause after a goal."""
     return mode in PAUSED
 
 

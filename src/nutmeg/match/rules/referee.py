@@ -3,19 +3,19 @@
     rules = load_rules("sim3d")
     state = new_match(kick_off=Side.LEFT)
     while state.mode is not PlayMode.GAME_OVER:
-        facts = ...                                   # what the world looks like after a cycle
+        facts = ...                                   # the state of the world after a cycle
         state, decisions = judge(state, facts, rules)
         ...                                           # the world carries the decisions out
 
-The same state and facts always give the same decisions, and a pitch turned by half a turn gives them turned. The
-numbers are in `book`. Which file does what: `clock` (halves, and when the next judgement is due), `restarts` (with pass
-mode), `scoring`, `offside`, `shootout`, `fouls` (with penalties); `trainer` has what people and programs may order from
-outside.
+The same state and facts always give the same decisions, and a pitch rotated by half a turn gives rotated decisions. The
+numbers are in `book`. The rules are in `clock` (halves, and when the next judgement is due), `restarts` (with pass
+mode), `scoring`, `offside`, `shootout` and `fouls` (with penalties); `trainer` has the commands of people and programs
+outside the game.
 
-A judgement of 22 players who stand takes 8 us when it is repeated (docs/explanation/match.md has the command), and 20
-to 25 us between two steps of the physics, which empty the processor's caches. No rule looks at single players unless
-the survey of all of them finds something wrong (`judgement.survey_players`). Players who lie add 5 us, two who collide
-30 us, and each player who is moved 40 to 60 us, in that cycle only.
+A judgement of 22 standing players takes 8 us when it is repeated (docs/explanation/match.md has the command), and 20 to
+25 us between two steps of the physics, which empty the processor's caches. No rule looks at single players unless the
+survey of all of them exceeds a limit (`judgement.survey_players`). Fallen players add 5 us, a collision 30 us, and each
+player that is moved 40 to 60 us, in that cycle only.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tu
 
 
 def _judge_play(judgement: Judgement) -> None:
-    """What the present mode asks for."""
+    """Judge by the rules of the present play mode."""
     mode = judgement.state.mode
     if mode is PlayMode.PLAY_ON or mode in PASSES:
         _judge_ball_in_play(judgement)

@@ -2,11 +2,11 @@
 
 A restart is awarded with a place; after a pause the ball is put there, opponents are kept away, own players under it
 are pushed aside, and it stays until the side to kick touches it. A goal kick is taken when the ball leaves the penalty
-area. Nobody kicks for too long: the ball is dropped, for everybody. This is how rcssserver3d does it (numbers in the
-rule book); a touch by the side that is kept away does not count here, there it does.
+area. If the restart is not taken in time, the ball is dropped for both sides. This is how rcssserver3d does it (numbers
+in the rule book); there a touch by the side that is kept away counts, here it does not.
 
 In the Standard Platform League of 2011 there are kick-offs only, for which the referee may put players in formation; a
-ball over a line is put back at once, and play goes on (`put_back`).
+ball over a line is put back at once, and play continues (`put_back`).
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> b
 
 
 def taken(judgement: Judgement) -> None:
-    """Play on after a restart by the player who touched last, and watch that player."""
+    """Go to play on after a restart by the player that touched last, and watch that player."""
     mode, touch = judgement.state.mode, judgement.state.touch
     kick = None
     if touch is not None and judgement.rules.restarts.watch_taker and not judgement.is_drill:
@@ -207,7 +207,7 @@ def taken(judgement: Judgement) -> None:
 
 
 def give_up(judgement: Judgement, place: Place) -> None:
-    """End a restart that nobody has taken."""
+    """End a restart that was not taken in time."""
     if judgement.rules.restarts.untaken == "drop":
         drop_ball(judgement, place)
     else:
@@ -226,7 +226,7 @@ def put_back(judgement: Judgement, out: Place, *, over_end: bool) -> None:
         x -= touch.side.sign * rules.back
     place = (min(max(x, -end), end), sign_of(out[1], out[0]) * (pitch.width / 2 - rules.inset))
     who = "the ball is out" if touch is None else f"out by {touch.side.word} {touch.index + 1}"
-    judgement.tell("out", who, side=None if touch is None else touch.side, place=out)
+    judgement.announce("out", who, side=None if touch is None else touch.side, place=out)
     if judgement.state.mode is not PlayMode.PLAY_ON:
         judgement.set_mode(PlayMode.PLAY_ON)
     judgement.state.place = place
@@ -238,26 +238,26 @@ def put_back(judgement: Judgement, out: Place, *, over_end: bool) -> None:
 
 
 def drop_ball(judgement: Judgement, place: Place) -> None:
-    """Put the ball down for everybody, move all players away from it, and play on."""
+    """Put the ball down for both sides, move all players away from it, and go to play on."""
     place = playable(place, judgement.rules.pitch)
     for side in Side:
         clear_circle(judgement, side, place, "drop ball")
     _award(judgement, PlayMode.PLAY_ON, place)
     judgement.put_ball(place)
-    judgement.tell("drop_ball", "drop ball", place=place)
+    judgement.announce("drop_ball", "drop ball", place=place)
 
 
 # ----------------------------------------------------------------------------------------------------
 # Pass mode: a player at a resting ball asks for a few seconds without opponents, to pass.
 #
-# As rcssserver3d has it since 0.7.2 (its NEWS): only in `PlayOn`, with a slow ball that nobody of the team touches,
+# As rcssserver3d has it since 0.7.2 (its NEWS): only in `PlayOn`, with a slow ball that no player of the team touches,
 # the asking player near and no opponent near. It ends with a touch or after some seconds. Goals of the team do not
 # count for a while afterwards, unless two of its players have touched the ball, one of them after it left the
 # protected circle.
 
 
 def judge_pass_requests(judgement: Judgement) -> None:
-    """Go to pass mode if somebody may have it; if both teams could, neither gets it."""
+    """Go to pass mode if a team may have it; if both teams could, neither gets it."""
     asked = judgement.facts.wants_pass
     if not judgement.rules.pass_mode.on or judgement.state.mode is not PlayMode.PLAY_ON or not np.count_nonzero(asked):
         return
@@ -297,7 +297,7 @@ def update_pass_mode(judgement: Judgement) -> None:
 
 
 def watch_pass(judgement: Judgement, side: Side) -> PassWatch:
-    """What is watched from now on of a side in pass mode."""
+    """The conditions that a side in pass mode has to meet before it may score."""
     return PassWatch(side=side, stamp=judgement.elapsed, place=judgement.ball_place)
 
 

@@ -31,9 +31,9 @@ LINE_TOLERANCE = 0.001
 
 
 def note_touches(judgement: Judgement) -> None:
-    """Remember who touches the ball in this cycle; of several, the nearest."""
+    """Remember which player touches the ball in this cycle; of several, the nearest."""
     touches = judgement.facts.touches_ball
-    if not np.count_nonzero(touches):  # ten times as fast as `any` on such small arrays, here and in all rules
+    if not np.count_nonzero(touches):  # ten times as fast as `any` on small arrays, here and in all rules
         return
     players = [(Side(s), i) for s, i in np.argwhere(touches).tolist()]
     if len(players) > 1:
@@ -50,7 +50,7 @@ def note_touches(judgement: Judgement) -> None:
 
 
 def _judge_double_touch(judgement: Judgement) -> bool:
-    """Whether the taker of a restart touched the ball again before anybody else: a free kick for the opponents."""
+    """Whether the taker of a restart touched the ball again before any other player: a free kick for the opponents."""
     kick = judgement.state.kick
     if kick is None or judgement.toucher is None:
         return False
@@ -64,17 +64,17 @@ def _judge_double_touch(judgement: Judgement) -> bool:
     text = f"{kick.side.word} {kick.index + 1} touched the ball twice"
     if kick.mode in KICK_OFFS and judgement.rules.fouls.kick_off.on:
         judgement.state.fouls = judgement.state.fouls + 1
-        judgement.tell(
+        judgement.announce(
             "foul", f"{text} at the kick-off", side=kick.side, index=kick.index, place=place, foul=Foul.KICK_OFF
         )
     else:
-        judgement.tell("double_touch", text, side=kick.side, index=kick.index, place=place)
+        judgement.announce("double_touch", text, side=kick.side, index=kick.index, place=place)
     restarts.award_free_kick(judgement, kick.side.other, place)
     return True
 
 
 def update_kick_off_scoring(judgement: Judgement) -> None:
-    """Let the side that kicked off score, once the ball has been touched as the rules want."""
+    """Let the side that kicked off score, once the ball has been touched as the rules demand."""
     side = judgement.state.no_score
     if side is None or judgement.toucher is None:
         return
@@ -98,7 +98,7 @@ def _judge_goal(judgement: Judgement) -> bool:
     if reason is None:
         score_goal(judgement, conceding.other)
         return True
-    judgement.tell(
+    judgement.announce(
         "no_goal", f"no goal for {conceding.other.word}: {reason}", side=conceding.other, place=(judgement.ball[0], y)
     )
     kick = judgement.state.kick
@@ -135,7 +135,7 @@ def score_goal(judgement: Judgement, side: Side) -> None:
     touch = judgement.state.touch
     by = "" if touch is None else f" by {touch.side.word} {touch.index + 1}"
     own = " (own goal)" if touch is not None and touch.side is not side else ""
-    judgement.tell(
+    judgement.announce(
         "goal",
         f"goal for {side.word}{by}{own}: {judgement.state.score[0]}:{judgement.state.score[1]}",
         side=side,
@@ -146,7 +146,7 @@ def score_goal(judgement: Judgement, side: Side) -> None:
 
 
 def _judge_out(judgement: Judgement) -> bool:
-    """Whether the ball is over a line, and who puts it back."""
+    """Judge whether the ball is over a line, and which side puts it back into play."""
     pitch = judgement.rules.pitch
     end, line = (
         pitch.length / 2 + pitch.ball_radius + LINE_TOLERANCE,
@@ -199,7 +199,7 @@ def remember_ball(judgement: Judgement) -> None:
 
 
 def play_goes_on(judgement: Judgement) -> bool:
-    """Judge the ball in play; whether play still goes on."""
+    """Judge the ball in play, and return whether play continues."""
     if _judge_double_touch(judgement) or _judge_goal(judgement) or _judge_out(judgement):
         return False
     return ball_is_live(judgement.state.mode)

@@ -73,7 +73,7 @@ def _between_kicks(judgement: Judgement) -> None:
         players = np.flatnonzero(judgement.facts.present[side]).tolist()
     if not players:
         if np.count_nonzero(judgement.facts.present):
-            _end_kick(judgement, f"{side.word} has nobody to kick")
+            _end_kick(judgement, f"{side.word} has no player to kick")
         return
     kicker = players[shoot_out.kicks[side] % len(players)]
     place = _ball_place(judgement, side)
@@ -92,7 +92,7 @@ def _between_kicks(judgement: Judgement) -> None:
 
 
 def _send_goalies_home(judgement: Judgement, side: Side, heading: float | None) -> None:
-    """Put goalies who have left their area in the goal; with all others gone, on the goal line in any case."""
+    """Put goalies that have left their area in the goal; with all others gone, on the goal line in any case."""
     pitch, beside = judgement.rules.pitch, judgement.rules.shoot_out.others == "outside"
     line = pitch.length / 2 - (0.0 if beside else judgement.rules.restarts.player_radius)
     found = (
@@ -135,7 +135,7 @@ def _wait_for_kick(judgement: Judgement) -> None:
 
 
 def _follow_ball(judgement: Judgement) -> None:
-    """From the touch to the end of the kick."""
+    """Follow the ball from the touch to the end of the kick."""
     shoot_out, rules, pitch = _shoot_out(judgement), judgement.rules.shoot_out, judgement.rules.pitch
     side = shoot_out.side
     _keep_others_away(judgement)
@@ -163,7 +163,7 @@ def _follow_ball(judgement: Judgement) -> None:
 
 
 def _kicker_offends(judgement: Judgement, side: Side) -> str | None:
-    """What the kicker has done wrong in this cycle, if anything."""
+    """The offence of the kicker in this cycle, if any."""
     if judgement.toucher != (side, _shoot_out(judgement).kicker):
         return None
     if judgement.rules.shoot_out.kicker_touches == "once":
@@ -185,7 +185,7 @@ def _goalie_offends(judgement: Judgement, side: Side) -> bool:
 
 
 def _goalies_outside(judgement: Judgement, side: Side) -> Bools:
-    """(11,) goalies who are not in their penalty area; to leave it during a kick is a goal for the kicker."""
+    """(11,) goalies outside their penalty area; leaving it during a kick is a goal for the kicker."""
     pitch, own = judgement.rules.pitch, own_places(judgement, side)
     outside = (own[:, 0] > -pitch.length / 2 + pitch.penalty_depth) | (np.abs(own[:, 1]) > pitch.penalty_width / 2)
     goalies: Bools = outside & judgement.facts.goalie[side] & judgement.facts.present[side]
@@ -202,7 +202,7 @@ def _score(judgement: Judgement, side: Side) -> None:
 
 def _end_kick(judgement: Judgement, why: str) -> None:
     """End a kick without a goal."""
-    judgement.tell(
+    judgement.announce(
         "shoot_out", f"no goal for {_shoot_out(judgement).side.word}: {why}", side=_shoot_out(judgement).side
     )
     judgement.set_mode(PlayMode.BEFORE_KICK_OFF)
@@ -217,5 +217,5 @@ def _next_kick(judgement: Judgement) -> None:
     judgement.state.shoot_out = dataclasses.replace(shoot_out, side=shoot_out.side.other, kicks=kicks, kicker=None)
     decided = min(kicks) >= rules.rounds and shoot_out.goals[0] != shoot_out.goals[1]
     if kicks[0] == kicks[1] and (decided or kicks[0] >= rules.most_rounds):
-        judgement.tell("half", f"the shoot-out is over: {shoot_out.goals[0]}:{shoot_out.goals[1]}")
+        judgement.announce("half", f"the shoot-out is over: {shoot_out.goals[0]}:{shoot_out.goals[1]}")
         judgement.set_mode(PlayMode.GAME_OVER)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SLOTS = 2 * MAX_PLAYERS
 SLOT_NAMES = tuple(f"{side.word}{number}" for side in Side for number in range(1, MAX_PLAYERS + 1))
-"""What robots are called in recordings."""
+"""Names of the robots in recordings."""
 
 
 def slot_of(side: Side, number: int) -> int:
@@ -57,7 +57,7 @@ ROBOT_TYPES = range(5)
 
 
 # ----------------------------------------------------------------------------------------------------
-# Who may join a match: sides, numbers and types.
+# Joining a match: sides, numbers and types.
 #
 # The first team to come plays from the left, the second from the right, a third is refused.
 
@@ -75,9 +75,9 @@ def side_for(teams: tuple[str, str], team: str) -> Side:
 
 
 def free_slot(present: Bools, side: Side, number: int, *, most: int, players: int = MAX_PLAYERS) -> int:
-    """The slot of a number up to `most`, or for 0 of the lowest free one, in a team of at most so many players.
+    """The slot of a number up to `most`, or for 0 of the lowest free one, in a team of at most `players`.
 
-    `present` is (22,): who plays.
+    `present` (22,) says which slots are taken.
     """
     if np.count_nonzero(present.reshape(2, -1)[side]) >= players:
         raise UsageError(f"the {side.word} team has its {players} players already.")

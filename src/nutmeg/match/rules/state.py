@@ -1,14 +1,14 @@
-"""What the referee is given (`Facts`) and what it remembers from one cycle to the next (`MatchState`).
+"""The referee's input (`Facts`) and its state from one cycle to the next (`MatchState`).
 
     state = new_match(kick_off=Side.LEFT)
     state, decisions = judge(state, facts, rules)
     state.mode, state.time, state.score
 
-Three clocks: `time` is the game's (it rests before kick-offs and at the end), `mode_time` that of the present play
-mode, `elapsed` the referee's own, which never rests; stamps of what happened when are in `elapsed`. Arrays of players
-are over (2 sides, 11 numbers), and are never changed in place. Indices of players count from 0, numbers from 1.
+There are three clocks: `time` is the game's (it stops before kick-offs and at the end), `mode_time` that of the present
+play mode, and `elapsed` the referee's own, which never stops; time stamps are in `elapsed`. Arrays of players have the
+shape (2 sides, 11 numbers), and are never changed in place. Indices of players count from 0, numbers from 1.
 
-`judge` works on a copy of the state that it is given: whoever keeps a state keeps it as it was.
+`judge` works on a copy of the state that it is given, so that a state that was kept does not change.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from nutmeg.match.rules.decisions import Place
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
 # ----------------------------------------------------------------------------------------------------
-# What the referee is told each cycle: plain arrays, players over (2 sides, 11 numbers).
+# The facts of a cycle: plain arrays of the shape (2 sides, 11 numbers).
 #
-# Side 0 is left, number n is at index n - 1; entries of players who are not `present` mean nothing. Whoever simulates
-# the match fills this in from its contacts, and whoever watches a real one from what it sees; what is not known keeps
-# its default, and the rules that need it are then not applied.
+# Side 0 is left, number n is at index n - 1; entries of players that are not `present` are ignored. A simulation fills
+# the facts in from its contacts, an observer of a real match from what it sees; what is not known keeps its default,
+# and the rules that need it are then not applied.
 #
 # A caller that does not ask in every cycle (see `clock.time_to_next_judgement`) gives the time since it last did as
 # `time_step`, how much of that the facts hold for as `cycle`, and where the ball was before as `ball_before`.
@@ -43,37 +43,39 @@ class Facts:
     """One cycle, as it is at its end; neither the fields nor the arrays are changed by the referee."""
 
     time_step: float
-    """Since the last judgement, s."""
+    """Time since the last judgement, s."""
     ball: Floats
-    """(3,) its centre, m."""
+    """(3,) centre of the ball, m."""
     ball_velocity: Floats
-    """(3,) m/s."""
+    """(3,) velocity of the ball, m/s."""
     present: Bools
-    """(2, 11) who is on the pitch or beside it."""
+    """(2, 11) whether a player is on the pitch or beside it."""
     position: Floats
-    """(2, 11, 3) of the torso, m."""
+    """(2, 11, 3) positions of the torsos, m."""
     velocity: Floats
-    """(2, 11, 2) of the torso, m/s; for charging."""
+    """(2, 11, 2) velocities of the torsos, m/s; used for charging."""
     touches_ball: Bools
-    """(2, 11) who touched the ball in this cycle."""
+    """(2, 11) whether a player touched the ball in this cycle."""
     wants_pass: Bools
-    """(2, 11) who asks for pass mode."""
+    """(2, 11) whether a player asks for pass mode."""
     goalie: Bools
-    """(2, 11) who is a goalie."""
+    """(2, 11) whether a player is a goalie."""
     contacts: Ints
-    """(K, 2, 2) pairs of players who touch each other: side and index of the one, side and index of the other."""
+    """(K, 2, 2) pairs of touching players: side and index of the one, side and index of the other."""
     contact_places: Floats
-    """(K, 2) where they touch, m."""
+    """(K, 2) points of contact, m."""
     self_collision: Bools
     """(2, 11, 4) limbs that are inside another part of their robot: left arm, right arm, left leg, right leg."""
     pushes: Ints
-    """(K, 2, 2) who pushed whom in this cycle: side and index of who is responsible, side and index of the other."""
+    """(K, 2, 2) pushes in this cycle: side and index of the responsible player, side and index of the other."""
     hand_ball: Bools | None = None
-    """(2, 11) who touched the ball with a stretched arm; None for nobody."""
+    """(2, 11) whether a player touched the ball with a stretched arm; None for no player."""
     cycle: float | None = None
-    """How long the facts have been so, s; in the time step before that, all was as last told. None: all of it."""
+    """Duration for which these facts hold, s; in the rest of the time step the previous facts held. None for all of
+    it."""
     ball_before: Floats | None = None
-    """(3,) where the ball was one `cycle` ago, after the referee's decisions, m; None: where it was last told to be."""
+    """(3,) place of the ball one `cycle` ago, after the referee's decisions, m; None for the place of the last
+    facts."""
 
     @classmethod
     def of(cls, **known: Any) -> Facts:  # noqa: ANN401 (fields of this class)
@@ -107,7 +109,7 @@ def nothing_known() -> dict[str, Any]:
 
 
 def touch_groups(contacts: Ints) -> list[list[tuple[int, int]]]:
-    """Groups of players who touch each other, directly or through others; each a sorted list of (side, index)."""
+    """Groups of players that touch each other, directly or through others; each a sorted list of (side, index)."""
     groups: list[set[tuple[int, int]]] = []
     for (side_a, a), (side_b, b) in contacts.tolist():
         pair = {(side_a, a), (side_b, b)}
@@ -127,11 +129,11 @@ class Touch:
     """The last touch of the ball."""
 
     side: Side
-    """By whose player."""
+    """Side of the player."""
     index: int
-    """Which one."""
+    """Index of the player."""
     stamp: float
-    """When, in `elapsed`."""
+    """Time, in `elapsed`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,27 +143,27 @@ class Kick:
     side: Side
     """Side of the taker."""
     index: int
-    """Which player."""
+    """Index of the taker."""
     stamp: float
-    """When, in `elapsed`."""
+    """Time, in `elapsed`."""
     mode: PlayMode
-    """The restart it was."""
+    """The kind of restart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PassWatch:
-    """What a team still owes for its pass mode before it may score."""
+    """The conditions that a team has to meet after its pass mode before it may score."""
 
     side: Side
     """The team."""
     stamp: float
     """The last moment of pass mode, in `elapsed`."""
     place: Place
-    """Where the ball was at that moment."""
+    """Place of the ball at that moment."""
     first: int | None = None
-    """Who touched the ball since."""
+    """Index of the first player that touched the ball since."""
     several: bool = False
-    """Whether another of the team did, too."""
+    """Whether another player of the team touched it, too."""
     left_circle: bool = False
     """Whether the ball has been farther from `place` than opponents had to be."""
     cleared: bool = False
@@ -179,12 +181,12 @@ class DownTimes:
 
     @property
     def not_standing(self) -> Floats:
-        """(2, 11) since they were last standing for a while, s."""
+        """(2, 11) time of not standing since they last stood for a while, s."""
         return np.asarray(self.times[0])
 
     @property
     def ground(self) -> Floats:
-        """(2, 11) on the ground since they last stood, s."""
+        """(2, 11) time on the ground since they last stood, s."""
         return np.asarray(self.times[1])
 
 
@@ -193,25 +195,26 @@ class Held:
     """A penalised player: held up, and then perhaps beside the pitch for a while."""
 
     side: Side
-    """Its side."""
+    """Side of the player's team."""
     index: int
-    """Which player."""
+    """Index of the player."""
     foul: Foul
-    """What for."""
+    """The foul."""
     stamp: float
-    """Since when, in `elapsed`."""
+    """Time of the foul, in `elapsed`."""
     place: Place | None = None
-    """Where beside the pitch it serves its time; None while it is still held up."""
+    """Place beside the pitch where it serves its time; None while it is still held up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stillness:
-    """What was seen when the referee last looked who stands still; both arrays over (2, 11)."""
+    """The last inspection for players that stand still near the ball."""
 
     place: Floats
-    """(2, 11, 2) where players were, m."""
+    """(2, 11, 2) places of the players, m."""
     since: Floats
-    """(2, 11) since when they have been standing still near the ball, in `elapsed`; else the time of the look."""
+    """(2, 11) since when they have been standing still near the ball, in `elapsed`; for others the time of the
+    inspection."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,59 +222,59 @@ class Stamps:
     """When things last happened to players, in `elapsed`."""
 
     touched_ball: Floats
-    """(2, 11)."""
+    """(2, 11) last touch of the ball."""
     moved: Floats
-    """(2, 11) by the referee."""
+    """(2, 11) last move by the referee."""
     innocent: Floats
-    """(2, 11) in a collision that was nobody's fault."""
+    """(2, 11) last collision that was no foul."""
     frozen: Floats
-    """(2, 11, 4) limbs, for a self-collision."""
+    """(2, 11, 4) last self-collision of each limb."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShootOut:
-    """Where a penalty shoot-out stands."""
+    """State of a penalty shoot-out."""
 
     side: Side
-    """Whose kick it is."""
+    """The side that kicks next."""
     kicks: tuple[int, int] = (0, 0)
-    """Taken by left and right."""
+    """Kicks taken by left and right."""
     goals: tuple[int, int] = (0, 0)
-    """Scored by left and right."""
+    """Goals of left and right."""
     kicker: int | None = None
     """Index of the kicker, once there is one."""
 
 
 @dataclass(kw_only=True)
 class MatchState:
-    """All that the referee remembers."""
+    """The referee's state from one cycle to the next."""
 
     mode: PlayMode = PlayMode.BEFORE_KICK_OFF
-    """What is going on."""
+    """The play mode."""
     time: float = 0.0
     """Game time, s."""
     mode_time: float = 0.0
-    """Since the mode began, s; before a kick-off, only while somebody is there."""
+    """Time since the mode began, s; before a kick-off it counts only while a player is present."""
     elapsed: float = 0.0
-    """Since the referee began, s."""
+    """Time since the referee began, s."""
     half: int = 1
     """1 and 2; 3 and 4 are extra time, 5 the shoot-out."""
     starter: Side = Side.LEFT
-    """Who kicks off in this half."""
+    """The side that kicks off in this half."""
     score: tuple[int, int] = (0, 0)
-    """Left and right."""
+    """Score of left and right."""
     touch: Touch | None = None
     """The last touch of the ball."""
     ball_before: tuple[float, float, float] | None = None
-    """Where the ball was one cycle ago, m."""
+    """Place of the ball one cycle ago, m."""
     last_inside: Place = (0.0, 0.0)
-    """Where the ball was last inside the pitch, m."""
+    """Last place of the ball inside the pitch, m."""
     place: Place = (0.0, 0.0)
-    """Where the ball is put in a restart, m."""
+    """Place of the ball for a restart, m."""
     ball_put: bool = False
-    """Whether it has been put there."""
+    """Whether the ball has been put there."""
     goal_kick_touched: bool = False
-    """Whether a goal kick is on its way out of the area."""
+    """Whether the ball of a goal kick has been touched but not left the penalty area."""
     kick: Kick | None = None
     """The restart whose taker is watched."""
     no_score: Side | None = None
@@ -279,23 +282,23 @@ class MatchState:
     pass_watch: PassWatch | None = None
     """The last pass mode, while it matters."""
     in_offside: Bools | None = None
-    """(2, 11) who was in an offside position at the last touch."""
+    """(2, 11) whether a player was in an offside position at the last touch."""
     in_areas: Bools
-    """(2, 2, 11) who was in the own penalty area, and who in the opponents', one cycle ago."""
+    """(2, 2, 11) whether players were in their own penalty area, and in the opponents', one cycle ago."""
     down: DownTimes | None = None
-    """How long players have been down; None if nobody is."""
+    """Times for which players have been down; None if no player is."""
     held: tuple[Held, ...] = ()
-    """Who is being held up, or serves its time beside the pitch."""
+    """Players that are held up, or serve their time beside the pitch."""
     still: Stillness | None = None
-    """Who stood still when the referee last looked, if it has."""
+    """The last inspection for players that stand still; None if there was none."""
     stamps: Stamps
-    """When things happened to players."""
+    """Times at which things happened to players."""
     in_contact: frozenset[tuple[int, int]] = frozenset()
-    """(side, index) of who touched another player one cycle ago."""
+    """(side, index) of the players that touched another one cycle ago."""
     velocities: tuple[Floats, ...] = ()
-    """The velocities of the players in the last cycles, newest first."""
+    """Velocities of the players in the last cycles, newest first."""
     fouls: int = 0
-    """Fouls called so far."""
+    """Number of fouls called."""
     shoot_out: ShootOut | None = None
     """The penalty shoot-out, once it has begun."""
 
@@ -307,7 +310,7 @@ class MatchState:
 
 
 def new_match(*, kick_off: Side = Side.LEFT) -> MatchState:
-    """The state before a match in which `kick_off` starts; whoever wants a coin tossed tosses it."""
+    """The state before a match that `kick_off` starts."""
     in_areas, stamps = _clean_slate()
     return MatchState(starter=kick_off, in_areas=in_areas, stamps=stamps)
 

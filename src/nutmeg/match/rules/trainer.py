@@ -1,6 +1,6 @@
-"""What a trainer may order from outside the game: play modes, kick-offs, drop balls, score and time.
+"""Commands of a trainer outside the game: play modes, kick-offs, drop balls, score and time.
 
-Pure functions, as the referee: each takes a state and gives a new one, and what the world has to do. They stand for the
+They are pure functions, as the referee: each takes a state and returns a new one with decisions. They stand for the
 SimSpark monitor's commands `(playMode X)`, `(kickOff Left)`, `(dropBall)`, `(score l r)` and `(time t)`.
 
     state, decisions = kick_off(state, rules, facts, Side.LEFT)
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode) -> Outcome:
-    """Go to any play mode; restarts are taken where the ball is, or where the rules want them. Nobody scores."""
+    """Go to any play mode; restarts are taken where the ball is, or where the rules put them. No goal is counted."""
     judgement = Judgement(state, facts, rules)
     side = side_of(mode)
     place = state.last_inside
@@ -55,16 +55,16 @@ def set_play_mode(state: MatchState, rules: Rules, facts: Facts, mode: PlayMode)
 
 
 def kick_off(state: MatchState, rules: Rules, facts: Facts, side: Side | None = None) -> Outcome:
-    """Start a half, or play again from the centre; without a side, whoever's turn it is."""
+    """Start a half, or play again from the centre; without a side, the one whose turn it is."""
     judgement = Judgement(state, facts, rules)
     if side is not None and state.half == 1 and state.time == 0.0:
-        judgement.state.starter = side  # who starts the match decides who starts the second half
+        judgement.state.starter = side  # the side that starts the match determines which one starts the second half
     restarts.start_kick_off(judgement, judgement.state.starter if side is None else side)
     return judgement.state, tuple(judgement.decisions)
 
 
 def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
-    """Put the ball down where it is and play on, as after a restart that nobody took: some rules move players away."""
+    """Put the ball down where it is and play on, as after a restart that was not taken."""
     judgement = Judgement(state, facts, rules)
     inside = all(map(math.isfinite, judgement.ball))
     restarts.give_up(judgement, judgement.ball_place if inside else state.last_inside)
@@ -72,7 +72,7 @@ def drop_ball(state: MatchState, rules: Rules, facts: Facts) -> Outcome:
 
 
 def set_score(state: MatchState, left: int, right: int) -> MatchState:
-    """Sets the score of the left and the right team, whatever it was."""
+    """Sets the score of the left and the right team."""
     if left < 0 or right < 0:
         raise UsageError(f"the score {left}:{right} has a negative number; scores are 0 or more.")
     return dataclasses.replace(state, score=(left, right))

@@ -5,11 +5,11 @@
     result = controls_result(controls[0])
     result.possession, result.progress, result.shots           # of the team that began on the left, and of the other
 
-Goals are rare, so that a few games say little about who is stronger. These measures change in every second:
+Goals are rare, so that a few games say little about which team is stronger. These measures change in every second:
 
 - possession: the share of the time in play in which the player nearest to the ball is of the team;
 - progress: where the ball is on average, from the middle (0) to the opponents' goal line (1);
-- shots: how often the ball rolls so that it would reach the goal if nobody stopped it.
+- shots: how often the ball rolls so that it would reach the goal if no player stopped it.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ OBSERVED_TIME = BEHAVIOURAL_CYCLE
 ROLLING_TIME = 0.95
 """A ball of the league at v m/s rolls about 0.95 s * v before it stops: its damping is 1.06 1/s [s]."""
 MIN_SHOT_SPEED = 0.5
-"""A slower ball is pushed by feet on the goal line, or bounces off somebody: no shot [m/s]."""
+"""A ball slower than this is no shot: it is pushed by feet on the goal line, or bounces off a robot [m/s]."""
 SHOT_PAUSE = 0.5
 """A ball that rolls towards a goal again within this time is the same shot [s]."""
 
 
 @dataclass
 class BallControl:
-    """What is counted in a match; pairs are those of the team that began on the left, and of the other."""
+    """Counts of a match; pairs are those of the team that began on the left, and of the other."""
 
     end: float
     """Half the pitch's length [m]."""
@@ -64,7 +64,7 @@ class BallControl:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlResult:
-    """What came of a match, for the team that began on the left, and for the other."""
+    """Ball control in a match, for the team that began on the left, and for the other."""
 
     possession: tuple[float, float] = (0.0, 0.0)
     progress: tuple[float, float] = (0.0, 0.0)
@@ -94,7 +94,7 @@ def observe_matches(
         ball: where the balls are, (M, 2) or more columns [m].
         velocity: likewise [m/s].
         position: where the players are, (M, 22, 2) or more columns [m].
-        present: who plays, (M, 22).
+        present: whether a robot plays, (M, 22).
     """
     for m in chosen:
         one = controls[m]
@@ -127,13 +127,13 @@ def observe_matches(
 
 
 def observe_match(controls: Records[BallControl], facts: Facts) -> None:
-    """The same for one match, from what its referee knows."""
+    """Counts a cycle of one match, from the referee's facts."""
     position, present = facts.position.reshape(1, SLOTS, -1), facts.present.reshape(1, SLOTS)
     observe_matches(np.zeros(1, np.intp), controls, facts.ball[None], facts.ball_velocity[None], position, present)
 
 
 def controls_result(control: BallControl) -> ControlResult:
-    """What came of a match; all zero if the ball was never in play."""
+    """The ball control of a match; all zero if the ball was never in play."""
     if control.time <= 0.0:
         return ControlResult()
     first, second = (float(one / control.time) for one in control.nearest)

@@ -25,7 +25,15 @@ from nutmeg.match.behavioural_games import BehaviourGames
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop, PlayerError
 from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, team_player
-from nutmeg.match.players.registry import is_strategy, load_player, player_digest, read_decide
+from nutmeg.match.players.registry import (
+    is_compiled,
+    is_strategy,
+    load_function,
+    load_player,
+    player_digest,
+    read_decide,
+)
+from nutmeg.match.players.tactics.own_tactics import CompiledDecide
 from nutmeg.match.series.settings import RESULT_NUMBERS, kick_off_of, played_out, sides_of
 from nutmeg.search.evaluation import Share
 
@@ -87,8 +95,8 @@ class GameResult:
 class SeriesGames:
     """Plays games; a function for every evaluator of `nutmeg.search`.
 
-    Called with rows (n, 4): first team, second team, number of the game, and which of its numbers is wanted. Rows of a
-    game stand together, have the same seed and are played once.
+    Called with rows (n, 4): first team, second team, number of the game, and the index of the requested number. Rows of
+    a game stand together, have the same seed and are played once.
     """
 
     settings: SeriesSettings
@@ -97,7 +105,7 @@ class SeriesGames:
     _broken: dict[tuple[int, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
-        """The wanted numbers, (n,)."""
+        """The requested numbers, (n,)."""
         played: dict[tuple[int, ...], list[float]] = {}
         values = []
         for row, rng in zip(rows, generators, strict=True):
@@ -126,9 +134,8 @@ class SeriesGames:
             left=names[0],
             right=names[1],
             seats=2 * self.settings.players,
-            kick_off=kick_off_of(number),
             record=record,
-            setup=PhysicalSetup(noise=self.settings.noise, field=self.settings.ground),
+            setup=PhysicalSetup(noise=self.settings.noise, field=self.settings.ground, kick_off=kick_off_of(number)),
         )
         with game:
             players = {who: player for index in sides for who, player in self.team(index)}
@@ -156,7 +163,7 @@ class SeriesGames:
 
 
 @dataclass(frozen=True)
-class BehaviourSeriesGames:
+class _BehaviourSeriesGames:
     """Plays games of the behavioural world as `SeriesGames` does those of the physical one.
 
     Games between compiled strategies are played in one batch, others one by one. A game is the same in any batch.
@@ -165,7 +172,7 @@ class BehaviourSeriesGames:
     settings: SeriesSettings
 
     def __call__(self, rows: Floats, generators: Sequence[Generator]) -> list[float]:
-        """The wanted numbers, (n,)."""
+        """The requested numbers, (n,)."""
         asked = [tuple(int(value) for value in row) for row in rows]
         seeds: dict[BatchGame, int] = {}
         for (home, away, number, _), rng in zip(asked, generators, strict=True):
@@ -185,8 +192,8 @@ class BehaviourSeriesGames:
         return BehaviourSetup(field=chosen.ground, settings=chosen.behaviour, eyes=eyes, cameras=chosen.images)
 
     def compiled(self, pair: Pair) -> bool:
-        """Whether both teams are compiled strategies."""
-        return all(is_strategy(self.settings.team[index].decide) for index in pair)
+        """Whether both teams are compiled: strategies, or functions of users."""
+        return all(is_compiled(self.settings.team[index].decide) for index in pair)
 
     def batch(self, games: dict[BatchGame, int]) -> dict[BatchGame, list[float]]:
         """Plays games between compiled strategies, by their seeds, all at once; numbers as of `counts`."""
@@ -196,8 +203,8 @@ class BehaviourSeriesGames:
         sides = [sides_of(game[:2], game[2]) for game in games]
         found = BehaviourGames(
             chosen.rule_book(),
-            left=[chosen.team[left].decide for left, _ in sides],
-            right=[chosen.team[right].decide for _, right in sides],
+            left=[_entry(chosen.team[left].decide) for left, _ in sides],
+            right=[_entry(chosen.team[right].decide) for _, right in sides],
             seeds=list(games.values()),
             setup=self.setup,
             players=chosen.players,
@@ -235,12 +242,19 @@ class BehaviourSeriesGames:
             return played_out(driver, [chosen.team[index].name for index in pair])
 
 
+def _entry(name: str) -> str | CompiledDecide:
+    """What plays in a batch under this name."""
+    found = name if is_strategy(name) else load_function(name)
+    assert isinstance(found, str | CompiledDecide)
+    return found
+
+
 class Series:
     """All games of a series.
 
     Args:
-        settings: who plays whom, how often and how long.
-        walks: how the teams walk, in their order; those that the settings name if left out.
+        settings: teams, numbers of games, and their length.
+        walks: walks of the teams, in their order; by default those of the settings.
     """
 
     piece: Share = Share(unit=_RESULT_LENGTH, most=_RESULT_LENGTH)
@@ -250,8 +264,8 @@ class Series:
         self.settings = settings
         found = settings.walks() if walks is None else tuple(walks)
         behavioural = settings.world == "behavioural"
-        self.games: SeriesGames | BehaviourSeriesGames = (
-            BehaviourSeriesGames(settings) if behavioural else SeriesGames(settings, found)
+        self.games: SeriesGames | _BehaviourSeriesGames = (
+            _BehaviourSeriesGames(settings) if behavioural else SeriesGames(settings, found)
         )
         if behavioural:
             self.piece = Share(unit=_RESULT_LENGTH, most=_RESULT_LENGTH * _BATCH_SIZE)
@@ -283,7 +297,7 @@ class Series:
         compiled: list[tuple[Pair, int]] = []
         others: list[tuple[Pair, int]] = []
         for game in waiting:
-            at_a_time = isinstance(games, BehaviourSeriesGames) and games.compiled(game[0])
+            at_a_time = isinstance(games, _BehaviourSeriesGames) and games.compiled(game[0])
             (compiled if at_a_time else others).append(game)
         for games_left, size in ((compiled, _BATCH_SIZE * max(at_once, 1)), (others, max(at_once, 1))):
             for first in range(0, len(games_left), size):
@@ -308,7 +322,7 @@ class Series:
             log: what was played before, and where to save what is played now.
             at_once: how many games are handed out together (of compiled strategies, how many batches); they are saved
                 when all of them have ended.
-            on_game: told how many games of how many are done.
+            on_game: called with the numbers of played and of all games.
         """
         log = log or GameLog(None)
         schedule = self.schedule()
@@ -317,10 +331,10 @@ class Series:
         on_game(done, len(schedule))
         for batch in self._batches(waiting, at_once):
 
-            def told(rows: int, _: int, before: int = done) -> None:
+            def progress(rows: int, _: int, before: int = done) -> None:
                 on_game(before + rows // _RESULT_LENGTH, len(schedule))
 
-            log.append(self._played(evaluator, batch, told))
+            log.append(self._played(evaluator, batch, progress))
             done += len(batch)
         return [log.results[self._key(game)] for game in schedule]
 
@@ -376,7 +390,7 @@ class GameLog:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.results: dict[tuple[str, str, int], GameResult] = {}
-        """By first team, second team and number."""
+        """Results by first team, second team and number."""
         if path is not None:
             self._read(path)
 
@@ -398,7 +412,7 @@ class GameLog:
 
 
 def _pairs(counted: Mapping[str, Iterable[float]]) -> dict[str, Any]:
-    """What was counted of both teams, by name; goals, falls and so on are whole numbers."""
+    """The counts of both teams, by name; goals, falls and the like are whole numbers."""
     shares = ("possession", "progress")
     found = {}
     for name, values in counted.items():

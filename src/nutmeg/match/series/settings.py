@@ -1,4 +1,4 @@
-"""What a series of games is: which teams, against whom, how many games, how long.
+"""Settings of a series of games: teams, pairs, number of games and their length.
 
     settings = read_series(Path("tournament.toml"))
     settings.pairs                          # ((0, 1), (0, 2), (1, 2)), by the places of the teams in the file
@@ -64,10 +64,10 @@ class Entrant:
     player: str = ""
     """Instead of a walk: the class of the players, as `file.py:Class` or `module:Class`."""
     decide: str = ""
-    """Who decides: a strategy, `builtin`, or a function, as `file.py:decide` or `module:decide`. In the physical world
-    it has the walk that is given with it, or `final`."""
+    """The decision algorithm: a strategy, `builtin`, or a function, as `file.py:decide` or `module:decide`. In the
+    physical world it uses the walk that is given with it, or `final`."""
     name: str = ""
-    """What it is called; that of the strategy, the function, the class or the walk if empty."""
+    """Name of the team; by default that of the strategy, the function, the class or the walk."""
     robot_type: int = 0
     """The type of its robots, 0 to 4."""
 
@@ -87,7 +87,7 @@ class SeriesSettings:
     """A series of games."""
 
     name: str = "tournament"
-    """What it is called."""
+    """Name of the series."""
     world: Literal["physical", "behavioural"] = "physical"
     """Robots with joints and motors, or robots that move by a few numbers."""
     team: tuple[Entrant, ...]
@@ -105,17 +105,17 @@ class SeriesSettings:
     rules: str = ""
     """The rule book: a name, or a TOML file; sim3d, or spl2011 in the behavioural world, if empty."""
     field: str = ""
-    """What is played on; that of the rule book's name, as above, if empty."""
+    """Name of the field; by default that of the rule book."""
     behaviour: str = "nao"
-    """What robots and ball of the behavioural world can do: a name, or a TOML file."""
+    """Abilities of robots and ball in the behavioural world: a name, or a TOML file."""
     eyes: str = ""
-    """What robots of the behavioural world see and hear with: a name, or a TOML file; what goes with them if empty."""
+    """Senses of robots in the behavioural world: a name, or a TOML file; by default those that belong to the robots."""
     images: bool = False
     """Whether players of the behavioural world may ask for the pictures of their cameras; needs a renderer."""
     shoot_out: bool = False
     """Whether a draw is followed by penalty kicks, where the rule book has them; their goals do not count."""
     wait_before_kick_off: float = 2.0
-    """For players to come to their places, s."""
+    """Time for players to take their places, s."""
     noise: bool = True
     """Whether cameras err."""
     seed: int = 0
@@ -140,7 +140,7 @@ class SeriesSettings:
         for entrant in self.team:
             if self.world == "behavioural" and not entrant.decide:
                 raise ValueError(
-                    f"the team {entrant.name!r} has no decide; in the behavioural world, where nobody has joints, a "
+                    f"the team {entrant.name!r} has no decide; in the behavioural world robots have no joints, so a "
                     'team needs one: a strategy, "builtin" or "file.py:decide".'
                 )
         for home, away in self.only:
@@ -187,7 +187,7 @@ class SeriesSettings:
         )
 
     def walks(self) -> tuple[WalkParameters | None, ...]:
-        """How the teams walk; None of who does not. What users have written is loaded to see that it is there."""
+        """Walks of the teams; None for teams without one. Users' players are loaded to check that they exist."""
         for entrant in self.team:
             if entrant.player:
                 load_player(entrant.player)
@@ -198,7 +198,7 @@ class SeriesSettings:
         return tuple(None if one.player else read_walk(one.walk or _DEFAULT_WALK).for_robot(ROBOT) for one in self.team)
 
     def changed(self, **changes: object) -> SeriesSettings:
-        """The same with some settings changed; None changes nothing."""
+        """The settings with some values changed; None keeps a value."""
         given = {name: value for name, value in changes.items() if value is not None}
         try:
             return dataclasses.replace(self, **given)  # type: ignore[arg-type]
@@ -234,7 +234,7 @@ def _beside(path: Path, entrant: Entrant) -> Entrant:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What is counted of the games of a series, and who plays from where.
+# Counts of a game, and the sides of its teams.
 #
 # Every other game of a pair is played from the other side, and after two games the other team begins.
 
@@ -242,11 +242,11 @@ def _beside(path: Path, entrant: Entrant) -> Entrant:
 COUNTED_EVENTS = ("fall", "foul")
 """Events that are counted for each team, beside its goals."""
 RESULT_NUMBERS = ("goals", "falls", "fouls", "lost_turns", "possession", "progress", "shots")
-"""What is counted of each team of a game."""
+"""Numbers that are counted for each team of a game."""
 
 
 def sides_of(pair: Pair, number: int) -> Pair:
-    """Who plays from the left and from the right: every other game of a pair is played from the other side."""
+    """The teams on the left and on the right: every other game of a pair is played from the other side."""
     return pair if number % 2 == 0 else pair[::-1]
 
 

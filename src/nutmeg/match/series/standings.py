@@ -1,4 +1,4 @@
-"""What a series of games came to: goal differences with standard errors, as table 3 of MacAlpine and others (2012).
+"""The results of a series of games: goal differences with standard errors, as table 3 of MacAlpine and others (2012).
 
     table = standings(("Final", "Sprint"), results)
     table.pairs["Final", "Sprint"].difference       # mean goals of Final more than of Sprint in a game
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# How strong teams are, from who beat whom: ratings after Bradley and Terry with intervals, on Elo's scale.
+# Strength of teams from the results of their games: ratings after Bradley and Terry with intervals, on Elo's scale.
 #
 # The model (Bradley and Terry, Rank analysis of incomplete block designs, Biometrika 39, 1952): team i beats team j
 # with probability 1 / (1 + exp(s_j - s_i)). A draw counts as half a win and half a loss. Strengths maximise the

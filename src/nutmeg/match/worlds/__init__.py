@@ -1,1 +1,1 @@
-"""What happens on the pitch and what is observed of it: the physical and the behavioural world."""
+"""Worlds: the motion of robots and ball on the pitch, and the observations of players."""

@@ -1,12 +1,12 @@
-"""Robots with joints that sit on the seats of one compiled scene: what the physical worlds of both leagues share.
+"""Robots with joints on the seats of one compiled scene: the common part of the physical worlds of both leagues.
 
     class MatchWorld(SeatedWorld):           # `physical.world` (rcssserver3d), `mj.world` (rcssservermj)
         ...
     world.place_ball((1.0, 0.0))
-    world.poses()                            # (22, 7) of who plays
+    world.poses()                            # (22, 7)
 
 Robots that may play are part of the scene from the start. They are parked beside the pitch until a player takes one,
-so that joining compiles nothing. A league adds its motors, its sensors and what its robots can be told: it derives its
+so that joining compiles nothing. A league adds its motors, its sensors and the commands of its robots: it derives its
 records from `SeatRecord` and `SensorsRecord`, and its kernels call those of this module.
 """
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 NO_OWNER, BALL_OWNER = -1, -2
 """Owners of geoms that are no robot's."""
 MAX_PAIRS = 64
-"""Pairs of touching players that the referee is told of in one cycle."""
+"""Largest number of pairs of touching players in one cycle that the referee gets."""
 ABSENT_HEIGHT = -5.0
-"""Height at which a recording has who does not play [m]."""
+"""Height in a recording of robots that do not play [m]."""
 DEGREES = 180.0 / math.pi
 
 
@@ -63,14 +63,14 @@ class SeatRecord:
 
 @dataclass
 class SensorsRecord:
-    """What is measured in a cycle; rows are slots, and mean something only for players that are present."""
+    """Measurements of a cycle; rows are slots, and valid only for present players."""
 
     touches: Annotated[Bytes, (22,)]
     """Whether the player touches the ball, 0 or 1: numba knows no arrays of booleans in records."""
     gyro: Annotated[Floats, (22, 3)]
-    """[degrees/s]"""
+    """Angular velocity of each torso [degrees/s]."""
     acc: Annotated[Floats, (22, 3)]
-    """[m/s²]"""
+    """Acceleration that each torso measures [m/s²]."""
     position: Annotated[Floats, (22, 3)]
     """The position of the torso [m]."""
     velocity: Annotated[Floats, (22, 2)]
@@ -78,7 +78,7 @@ class SensorsRecord:
     pair_count: int
     """How many pairs of players touch each other."""
     pairs: Annotated[Ints, (64, 2)]
-    """Their slots."""
+    """Slots of the two robots of each pair."""
     pair_places: Annotated[Floats, (64, 2)]
     """Where they touch [m]."""
 
@@ -114,6 +114,15 @@ def is_sound(qpos: Floats, qvel: Floats, seats: Sequence[SeatRecord], max_speed:
                 if not abs(qvel[seats[s].rate + i]) <= max_speed:
                     return False
     return bool(np.isfinite(qpos.sum() + qvel.sum()))
+
+
+def scatter_beam(rng: np.random.Generator, x: float, y: float, degrees: float) -> tuple[float, float, float]:
+    """The place of a beam with the noise of rcssserver3d.
+
+    It is uniform, up to 5 cm along each axis and up to 10 degrees.
+    """
+    x, y, degrees = (np.array([x, y, degrees]) + rng.uniform(-1, 1, 3) * [0.05, 0.05, 10.0]).tolist()
+    return x, y, degrees
 
 
 class SeatedGround:
@@ -175,9 +184,9 @@ class SeatedWorld:
         self.field, self.ground = load_field(field), ground
         self.ball_radius = load_ball(self.field.ball).radius
         self.present = np.zeros(SLOTS, bool)
-        """Who plays."""
+        """Whether a robot plays, by slot."""
         self.seat_of = np.full(SLOTS, -1, np.int64)
-        """Seats of who plays."""
+        """Seats of the robots that play, by slot."""
         self.upsets = 0
         """How often the engine lost its numbers, and a robot had to be put up again."""
         self._ball_place = ground.world.qpos[ground.ball :][:3]
@@ -185,11 +194,11 @@ class SeatedWorld:
 
     @abstractmethod
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
 
     @abstractmethod
     def facts(self) -> Facts:
-        """What the referee has to know of the last cycle."""
+        """The facts of the last cycle for the referee."""
 
     @abstractmethod
     def carry_out(self, decision: Decision) -> None:
@@ -220,7 +229,7 @@ class SeatedWorld:
 
     @property
     def time(self) -> float:
-        """Since the beginning [s]."""
+        """Time since the beginning [s]."""
         return float(self.ground.world.data.time)
 
     @property
@@ -238,7 +247,7 @@ class SeatedWorld:
         return self.ground.world.qpos[self.ground.ball :][:7].copy()
 
     def poses(self) -> Floats:
-        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground for robots that do not play."""
         found = np.zeros((SLOTS, 7))
         found[:, :4] = 0.0, 0.0, ABSENT_HEIGHT, 1.0
         roots = self.ground.seats["root"][self.seat_of[self.present], None]
@@ -253,14 +262,14 @@ class SeatedWorld:
         wants_pass: Bools | None = None,
         self_collision: Bools | None = None,
     ) -> Facts:
-        """What the referee has to know of the last cycle.
+        """The facts of the last cycle for the referee.
 
         Args:
             sensors: the pairs of players that touch.
-            present: (2, 11) who plays.
-            measured: (22, 3) positions, (22, 2) velocities, and (22,) who touches the ball.
-            wants_pass: (22,) who asks for pass mode; None for nobody.
-            self_collision: (2, 11, 4) limbs that are inside another part of their robot; None if nobody knows.
+            present: (2, 11) whether a robot plays.
+            measured: (22, 3) positions, (22, 2) velocities, and (22,) touches of the ball.
+            wants_pass: (22,) requests for pass mode; None for none.
+            self_collision: (2, 11, 4) limbs that are inside another part of their robot; None if it is not known.
         """
         position, velocity, touches = measured
         unknown, count = nothing_known(), int(sensors["pair_count"][0])

@@ -11,9 +11,9 @@ of the league's engine (`ode`), which has a velocity drive of its own (see `mode
   actuator of gain J/dt, so that within one step it moves exactly at the commanded speed; its reaction is
   negligible because J is large. A plain velocity servo with a clamped force is unstable with light limbs;
 - an *impedance* drive is the motor of today's humanoids (Booster, Unitree): its torque is kp (q* - q) + kd (dq* - dq) +
-  tau, clamped. As built, it is a position servo with the gains of its file. Whoever has five numbers a motor writes the
-  gains into the compiled model before a step: gain 1, bias (0, -kp, -kd) and the command kp q* + kd dq* + tau, which
-  also covers kp = 0 (see `match.worlds.mj.kernels.drive`). The engine has one actuator a joint and nothing else to do.
+  tau, clamped. As built, it is a position servo with the gains of its file. A controller that commands all five numbers
+  writes the gains into the compiled model before a step: gain 1, bias (0, -kp, -kd) and the command kp q* + kd dq* +
+  tau, which also covers kp = 0 (see `match.worlds.mj.kernels.drive`). The engine needs only one actuator a joint.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HARD_FRICTION_IMPEDANCE = (0.999, 0.999, 0.001, 0.5, 2.0)
 ROTOR_SUFFIX = ".rotor"
 """Suffix of the joint and body of a velocity drive's rotor."""
 ROTOR_INERTIA = 1e4
-"""[kg m²]: 10 N m changes the rotor's speed by 2e-5 rad/s in a 20 ms step."""
+"""Inertia of that rotor [kg m²]: 10 N m change its speed by 2e-5 rad/s in a 20 ms step."""
 
 
 def add_drives(spec: mujoco.MjSpec, robot: RobotSettings, physics: Physics) -> None:

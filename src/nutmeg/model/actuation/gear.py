@@ -39,7 +39,7 @@ SMALLEST_ROTOR = 1e-3
 
 
 def _smallest_inertia(stiffness: float, timestep: float) -> float:
-    """The inertia with which a spring is stable at a step, with room to spare [kg m²]."""
+    """The inertia with which a spring is stable at a time step, with a factor of two to spare [kg m²]."""
     return stiffness * timestep**2 / 2
 
 

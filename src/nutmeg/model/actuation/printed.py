@@ -23,7 +23,7 @@ within the hull is a share of its inertia (`gear_mass`). Its friction is a share
 (`gear_friction`), since B_g, as printed, only holds the mass back: it takes l_h B_g / T'_M to cross the play, while
 a native gear's damping acts between motor and joint. The paper does not print its values. With the whole rotor
 and the whole damping a Nao V6 diverges while it stands, with a tenth of the rotor its free legs chatter; the
-defaults are quiet standing and in the air, at 1 and at 4 ms.
+defaults do not chatter, neither standing nor in the air, at 1 and at 4 ms.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def add_printed_motor(
         joint: the joint, after which the motor is named.
         servo: the motor and its firmware.
         gear: play and spring; None for a rigid gear.
-        actuation: what both belong to: the battery, and the step, mass and friction of printed gears.
-        timestep: Δts, of the physics [s].
+        actuation: the robot's actuation, for its battery and the step, mass and friction of printed gears.
+        timestep: Δts, the step of the physics [s].
     """
     rotor = max(servo.rotor_inertia * servo.ratio**2, SMALLEST_ROTOR if gear else 0.0)
     motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
@@ -86,7 +86,7 @@ def userdata_size(spec: mujoco.MjSpec) -> int:
 
 
 def userdata_of(motors: int) -> int:
-    """The numbers that so many motors remember: state before and after the present step, and that step's time."""
+    """Numbers in `userdata` for this many motors: states before and after the present step, and the step's time."""
     return 1 + 2 * STATES * motors if motors else 0
 
 

@@ -11,7 +11,8 @@ does not do. Its gains are therefore
 
     kp = p K/R,    ki = i K/R,    kd = (d + K) K/R,    Vmax = U:
 
-the K in kd takes the added voltage away again.
+the K in kd takes the added voltage away again. Firmware that controls the current (`Servo.current_control`) does add
+it; then kd = d K/R.
 
 **Stiffness.** The Nao's stiffness S scales the torque due to power and not the braking by back-EMF (algorithm
 1, line 6), which is the same as scaling v; `sim.power_supply` scales p, i, d and U.
@@ -41,7 +42,7 @@ if the rotor's inertia were larger by 1.4 times this ratio."""
 COPPER_TEMPERATURE_COEFFICIENT = 0.0039
 """Growth of copper's resistance with temperature [1/K]."""
 ROOM_TEMPERATURE = 25.0
-"""[degrees Celsius]"""
+"""Temperature at which the numbers of a motor hold [degrees Celsius]."""
 
 
 def add_servo(
@@ -60,7 +61,7 @@ def add_servo(
         target: the joint that the motor turns: the same, or the gear's motor side.
         servo: the servo's numbers.
         battery: its power supply.
-        timestep: of the physics [s].
+        timestep: step of the physics [s].
     """
     voltage = battery.voltage
     constant, resistance = servo.constant(voltage), servo.resistance(voltage)
@@ -71,7 +72,7 @@ def add_servo(
         resistance=resistance,
         inductance=[0.0, servo.electrical_time(voltage)],
         controller=[
-            *(gain * servo.p, gain * servo.i, gain * (servo.d + constant)),
+            *(gain * servo.p, gain * servo.i, gain * (servo.d + (0.0 if servo.current_control else constant))),
             *(servo.profile_speed, 0.0, servo.output_limit * voltage),
         ],
         thermal=_thermal(servo),

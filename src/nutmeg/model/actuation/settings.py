@@ -98,7 +98,7 @@ class Servo:
     delay: Annotated[float, Bounds(0, 0.5, "s")] = 0.0
     """Time from a command to the motor's reaction [s]."""
     profile_speed: Annotated[float, at_least(0, "rad/s")] = 0.0
-    """Firmware: how fast its set-point moves to a new command; 0 for at once [rad/s]."""
+    """Firmware: speed at which the set-point moves to a new command [rad/s]; 0 for at once."""
     goal_step: Annotated[float, at_least(0, "rad")] = 0.0
     """Firmware: commands are rounded to multiples of this angle, 0.00153 with 4096 steps a turn; 0 for none [rad]."""
     dead_zone: Annotated[float, at_least(0, "rad")] = 0.0
@@ -107,6 +107,9 @@ class Servo:
     """Firmware: the least share of the voltage that it gives outside the dead zone, 0..0.5."""
     pwm: bool = False
     """Firmware: whether it sets a share of the supply, so that its gains fall with the voltage; else it sets volts."""
+    current_control: bool = False
+    """Firmware: whether it controls the current, as drives of brushless motors do. Its gains then set a torque, which
+    back-EMF does not brake but only limits; else they set the voltage."""
     thermal: tuple[float, float] | None = None
     """Thermal resistance of the winding to its surroundings [K/W] and its heat capacity [J/K]: it gets hot, its
     resistance grows; None for a motor that stays cold."""
@@ -119,12 +122,12 @@ class Servo:
 
     @property
     def rubs_under_load(self) -> bool:
-        """Whether its dry friction depends on its load, so that it must be brought up to date."""
+        """Whether its dry friction depends on its load, so that it must be updated in every control cycle."""
         return any(getattr(self, name) for name in LOAD_FRICTION_NUMBERS)
 
     @property
     def needs_supply(self) -> bool:
-        """Whether its friction or its firmware must be brought up to date in every control cycle."""
+        """Whether its friction or its firmware must be updated in every control cycle."""
         return self.rubs_under_load or bool(self.goal_step or self.dead_zone or self.min_output)
 
     def constant(self, voltage: float) -> float:

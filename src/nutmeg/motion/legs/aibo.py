@@ -45,19 +45,19 @@ LEFT_SIGN = np.array([1.0, 1.0, -1.0, -1.0])
 MIRROR_SIGNS = np.stack([FORE_SIGN, LEFT_SIGN, np.ones(4)], axis=1)
 """Turns the places of a leg into those of a left fore leg and back, (4, 3)."""
 GEOMETRY_TOLERANCE = 1e-6
-"""How far the tables may be from the geometry that the closed form needs [m]."""
+"""Allowed difference of the tables from the geometry that the closed form needs [m]."""
 
 
 class AiboLegs:
     """The legs of a robot that has legs like an AIBO's; any other raises a ModelError that names what is missing.
 
     Attributes:
-        shoulders: where rotor and elevator meet, from the trunk's origin, (4, 3) [m].
-        thigh: from shoulder to knee at zero angles, as of a left fore leg, (4, 3) [m].
-        shank: from knee to the paw's centre likewise, (4, 3) [m].
+        shoulders: points where rotor and elevator meet, from the trunk's origin, (4, 3) [m].
+        thigh: vectors from shoulder to knee at zero angles, mirrored to a left fore leg, (4, 3) [m].
+        shank: vectors from knee to the paw's centre likewise, (4, 3) [m].
         paw: radius of the paws [m].
         limits: lowest and highest angle of each joint, (4, 3, 2) [rad].
-        columns: of each joint of the legs its place among the robot's motors, (4, 3).
+        columns: index of each leg joint among the robot's motors, (4, 3).
     """
 
     def __init__(self, table: RobotTable) -> None:

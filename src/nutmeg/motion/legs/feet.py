@@ -1,14 +1,14 @@
-"""Feet and legs of any robot, found in its model: which joints move them, how they are drawn up, and their mirror.
+"""Feet and legs of any robot, found in its model: the joints that move them, poses that lift them, and their mirror.
 
     feet = find_feet(scene, scene.robot("walker"))
     feet.joints                             # names of the joints between the torso and the feet
-    feet.group                              # which feet swing together: left, right; or the diagonals of four legs
+    feet.group                              # 0 or 1: feet that swing together (left, right; diagonals of four legs)
     feet.lift(0.05)                         # (2, joints of the model): angles that draw each group up by 5 cm
     feet.record                             # for compiled code: the heights of the soles from the joints' angles
     mirror_of(scene, table)                 # partner and sign of each motor in a mirror; None if there is no mirror
 
 A robot's file may name its feet (`feet` of robot.toml); if it does not, feet are the ends of limbs that reach the
-ground in the pose of the start. Nothing else has to be known: legs are the bodies between a foot and the torso, and a
+ground in the start pose. Nothing else has to be known: legs are the bodies between a foot and the torso, and a
 pose that draws a foot straight up is found by damped least squares (Wampler, 1986) on the engine's own Jacobian.
 """
 
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from nutmeg.model.tables import RobotTable
 
 MAX_FEET, MAX_LINKS = 6, 16
-"""The most feet, and the most joints and bodies between a foot and the torso, that compiled code has room for."""
+"""Largest number of feet, and of joints and bodies between a foot and the torso, in records for compiled code."""
 FOOT_CLEARANCE = 0.03
 """Ends of limbs up to this far above the lowest point of a robot are feet [m]."""
 MIRROR_DISTANCE, MIRROR_COSINE = 0.02, 0.98
-"""How near the mirror image of a joint must be to another one [m], and how parallel their axes."""
+"""Largest distance between the mirror image of a joint and its partner [m], and smallest cosine between their axes."""
 SWING = 0.03
-"""The way by which feet are moved to find how legs swing [m]."""
+"""Distance by which feet are moved to find the joint angles of a swinging leg [m]."""
 IK_STEPS, IK_DAMPING, IK_TURN = 60, 0.02, 0.2
-"""Steps of the search for a drawn-up leg, its damping, and what a radian of the sole's tilt counts [m]."""
+"""Steps of the search for a lifted leg, its damping, and the weight of a radian of the sole's tilt [m]."""
 
 
 @dataclass(frozen=True)
 class FeetTable:
-    """Where the soles of a robot are, from the angles of its joints; compiled code has it as a record."""
+    """Kinematic chains from the torso to the soles, as a record for compiled code."""
 
     feet: int
-    """How many feet there are."""
+    """Number of feet."""
     group: Annotated[Ints, (MAX_FEET,)]
     """The half of the clock in which each swings, 0 or 1."""
     links: Annotated[Ints, (MAX_FEET,)]
-    """How many links there are from each foot up to the torso."""
+    """Number of links from each foot up to the torso."""
     address: Annotated[Ints, (MAX_FEET, MAX_LINKS)]
     """Place of each link's angle in the configuration; -1 for a link that does not turn."""
     zero: Annotated[Floats, (MAX_FEET, MAX_LINKS)]
-    """The angle at which the link is as the model's file draws it [rad]."""
+    """Joint angle in the reference pose of the model file [rad]."""
     axis: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3)]
     """Its axis, in the link's frame."""
     anchor: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3)]
@@ -82,7 +82,7 @@ class Feet:
     hip_height: float
     """Height of the first joints of the legs above the ground at the start [m]."""
     record: Records[FeetTable]
-    """For compiled code, (1,)."""
+    """The record of the feet for compiled code, (1,)."""
 
     @property
     def joints(self) -> frozenset[str]:
@@ -98,7 +98,7 @@ class Feet:
 
     @property
     def partners(self) -> tuple[int, ...]:
-        """The foot that is each one's mirror image."""
+        """Index of the mirror image of each foot."""
         images = self.places * [1.0, -1.0, 1.0]
         return tuple(int(np.linalg.norm(self.places - image, axis=1).argmin()) for image in images)
 
@@ -123,7 +123,7 @@ class Feet:
         model, table = self.scene.model, self.table
         driven = {int(joint) for joint in table.motor_joints}
         above = {*_bodies_above(model, body, table.body)}
-        for other in {*self.bodies} - {body}:  # a waist moves all feet, and draws up none
+        for other in {*self.bodies} - {body}:  # a waist moves all feet, and lifts none
             above -= {*_bodies_above(model, other, table.body)}
         chain = {joint for one in above for joint in _joints_of(model, one)}
         names = [f"{table.name}/{name}" for name in table.joints]

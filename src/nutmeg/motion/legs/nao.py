@@ -53,9 +53,9 @@ LEG_JOINT_NAMES = (
     tuple(tuple(side + joint for joint in LEG_JOINTS) for side in SIDES),
     tuple(tuple(f"{side}lj{number}" for number in range(1, 7)) for side in ("l", "r")),
 )
-"""What the twelve joints are called on a Nao, and in the 3D simulation league."""
+"""Names of the twelve joints of a Nao, and of those in the 3D simulation league."""
 GEOMETRY_TOLERANCE = 1e-6
-"""How far the tables may be from the geometry that the closed form needs [m]; axes, whose tables are rounded: 1e-5."""
+"""Allowed difference of the tables from the geometry of the closed form [m]; for rounded axes it is 1e-5."""
 LEGS_RECORD = np.dtype(
     [
         *((name, float) for name in ("thigh", "tibia", "bow", "gap", "sole")),
@@ -70,10 +70,10 @@ LEGS_RECORD = np.dtype(
         ("centres", float, (2, 6, 3)),
     ]
 )
-"""The legs of a robot for compiled code; where its mass is, the last four, is filled by `NaoBody.weigh`."""
+"""The legs of a robot for compiled code; the last four fields (masses) are filled by `NaoBody.weigh`."""
 
 _MASS_FIELDS = ("shares", "upper", "steps", "centres")
-"""Fields of the record that tell where the mass is, as in `_Masses`."""
+"""Fields of the record with masses and their places, as in `_Masses`."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class LegAngles:
 
 def rotation(roll: ArrayLike = 0.0, pitch: ArrayLike = 0.0, yaw: ArrayLike = 0.0) -> Floats:
     """Rz(yaw) Ry(pitch) Rx(roll), (..., 3, 3) [rad]."""
-    return axis_rotation(2, yaw) @ axis_rotation(1, pitch) @ axis_rotation(0, roll)
+    return _axis_rotation(2, yaw) @ _axis_rotation(1, pitch) @ _axis_rotation(0, roll)
 
 
-def axis_rotation(axis: int, angle: ArrayLike) -> Floats:
+def _axis_rotation(axis: int, angle: ArrayLike) -> Floats:
     """The rotation about the x, y or z axis (0, 1, 2), (..., 3, 3) [rad]."""
     angle = np.asarray(angle, float)
     cos, sin = np.cos(angle), np.sin(angle)
@@ -120,18 +120,18 @@ class NaoLegs:
     Attributes:
         names: the robot's names of the joints, (2, 6).
         signs: +1 where the robot's angle is a Nao's, -1 where it turns the other way, (6,).
-        hips: where the three axes of each hip meet, from the torso's origin, (2, 3) [m].
-        thigh: from hip to knee [m].
-        tibia: from knee to the axis of AnklePitch [m].
-        bow: angle by which the line from hip to knee leads the thigh's own down [rad]; 0 on a real Nao.
-        gap: from the axis of AnklePitch down to that of AnkleRoll [m]; 0 on a real Nao.
-        sole: from AnkleRoll's axis straight down to the sole [m].
-        toe: how far the sole reaches ahead of the ankle [m].
+        hips: points where the three axes of each hip meet, from the torso's origin, (2, 3) [m].
+        thigh: distance from hip to knee [m].
+        tibia: distance from knee to the axis of AnklePitch [m].
+        bow: angle by which the line from hip to knee is ahead of the thigh's own direction [rad]; 0 on a real Nao.
+        gap: distance from the axis of AnklePitch down to that of AnkleRoll [m]; 0 on a real Nao.
+        sole: distance from AnkleRoll's axis straight down to the sole [m].
+        toe: distance by which the sole reaches ahead of the ankle [m].
         limits: lowest and highest angle of each joint, (2, 6, 2) [rad].
         shared: whether one motor drives both HipYawPitch.
         nearest: shortest distance from hip to ankle that each knee's range allows, (2,) [m].
         farthest: longest distance likewise, (2,) [m].
-        shares, upper, steps, centres: where the mass is, as in `_Masses`; zeros until `NaoBody.weigh` is called.
+        shares, upper, steps, centres: masses and places, as in `_Masses`; zeros until `NaoBody.weigh` is called.
         record: the numbers above that compiled code needs, of type `LEGS_RECORD`, (1,).
     """
 
@@ -180,7 +180,7 @@ class NaoLegs:
         return found
 
     def inverse(self, torso: Pose, feet: Pose) -> LegAngles:
-        """Joint angles that put the soles where they are wanted.
+        """Joint angles that bring the soles to given poses.
 
         Args:
             torso: pose of the torso's origin, (N, 3) and (N, 3, 3), in any frame.
@@ -264,7 +264,7 @@ def _wanted_axes() -> Floats:
 
 
 def _signs(axes: Floats) -> Floats:
-    """-1 for joints that turn the other way than a Nao's, else 1, (6,); both legs have the same."""
+    """-1 for joints whose axis is opposite to a Nao's, else 1, (6,); both legs have the same."""
     return np.where((axes * _wanted_axes()).sum(axis=-1).mean(axis=0) < 0, -1.0, 1.0)
 
 
@@ -288,7 +288,7 @@ def _check(name: str, points: Floats, axes: Floats) -> None:
 
 
 def _sole(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tuple[float, float]:
-    """How far the shape that is marked as a foot reaches below and ahead of the ankle's axes."""
+    """Distances by which the shape marked as a foot reaches below and ahead of the ankle's axes [m]."""
     soles = [s for s in robot.shape if s.foot and s.body == body.name and s.type == "box"]
     if not soles:
         raise ModelError(f"{robot.name} has no box with foot = true on {body.name!r}, so its sole is unknown.")
@@ -302,15 +302,15 @@ def _sole(robot: RobotSettings, body: Body, values: Mapping[str, float]) -> tupl
 LEG_AXES = (2, 0, 1, 1, 1, 0)
 """Axes of a leg's joints from the hip down, after the tilt of HipYawPitch."""
 BALANCE_ROUNDS = 20
-"""The most corrections of the torso's place."""
+"""Largest number of corrections of the torso's place."""
 BALANCE_TOLERANCE = 1e-6
-"""How near to its wanted place the balanced centre of mass is [m]."""
+"""Accuracy of the balanced centre of mass [m]."""
 BALANCE_GAIN = 1.2
 """Overcorrection: the centre of mass moves less than the torso, because the feet stay."""
 
 
 class NaoBody:
-    """A whole Nao on its legs, with arms and head held still: where its mass is, and how it balances.
+    """A whole Nao on its legs, with arms and head held still: its masses, and its balance.
 
         body = NaoBody(scene.robot("nao-v6-1"))
         body.centre_of_mass(legs)                   # angles of the legs (N, 2, 6) to (N, 3), in the torso's frame
@@ -326,7 +326,7 @@ class NaoBody:
         legs: its legs.
         ready: angles of all joints in `ready`, changed by `held`, (joints,) [rad].
         home: commands of the pose `ready` itself, (motors,) [rad].
-        motor_legs: of each motor its joint of the legs, 6 for a leg and left before right, or -1, (motors,).
+        motor_legs: index of each motor's leg joint, six for each leg, left before right, or -1, (motors,).
     """
 
     def __init__(self, table: RobotTable, held: Mapping[str, float] | None = None) -> None:
@@ -349,7 +349,7 @@ class NaoBody:
         return _masses_of(self)  # on demand: it compiles the robot, and a walk does not need it
 
     def weigh(self) -> None:
-        """Puts into the record of the legs where the mass is, for compiled code that needs the centre of mass."""
+        """Fills the masses into the record of the legs, for compiled code that needs the centre of mass."""
         for name in _MASS_FIELDS:
             self.legs.record[name] = getattr(self._masses, name)
 
@@ -389,26 +389,26 @@ class NaoBody:
 
     def _parts(self, legs: Floats) -> Floats:
         """Centres of mass of the upper body and of the twelve links in the torso's frame, (N, 13, 3)."""
-        masses, tilt = self._masses, axis_rotation(0, _TILT)
-        hip_yaw = tilt @ axis_rotation(2, legs[..., 0] * [-1.0, 1.0])
+        masses, tilt = self._masses, _axis_rotation(0, _TILT)
+        hip_yaw = tilt @ _axis_rotation(2, legs[..., 0] * [-1.0, 1.0])
         frame = hip_yaw @ np.swapaxes(tilt, -1, -2)
         place = np.broadcast_to(masses.steps[:, 0], frame.shape[:-1])
         parts = [np.broadcast_to(masses.upper, (*legs.shape[:-2], 1, 3))]
         for link, axis in enumerate(LEG_AXES):
             if link:
                 place = place + rotate(frame, masses.steps[:, link])
-                frame = frame @ axis_rotation(axis, legs[..., link])
+                frame = frame @ _axis_rotation(axis, legs[..., link])
             parts.append(place + rotate(frame, masses.centres[:, link]))
         return np.concatenate(parts, axis=-2)
 
     def balance(
         self, centre: Floats, height: ArrayLike, turned: Floats, feet: Pose, *, guess: Floats | None = None
     ) -> tuple[Pose, LegAngles]:
-        """Where the torso must be for the centre of mass to be above a place.
+        """The pose of the torso for which the centre of mass is above a given place.
 
         Args:
             centre: wanted x and y of the centre of mass, (N, 2) [m].
-            height: of the torso's origin, () or (N,) [m].
+            height: height of the torso's origin, () or (N,) [m].
             turned: rotation of the torso, (N, 3, 3).
             feet: the soles, (N, 2, 3) and (N, 2, 3, 3).
             guess: a place of the torso to begin from, (N, 3) [m].
@@ -430,16 +430,16 @@ class NaoBody:
 
 @dataclass(frozen=True)
 class _Masses:
-    """Where the mass of a robot is: its upper body and the six links of each leg."""
+    """Masses and centres of mass of a robot's upper body and of the six links of each leg."""
 
     total: float
     """Mass of the whole robot [kg]."""
     shares: Floats
-    """Shares of it of the upper body and of the twelve links, (13,)."""
+    """Shares of the upper body and of the twelve links in the total mass, (13,)."""
     upper: Floats
     """Centre of mass of the upper body from the torso's origin, (3,) [m]."""
     steps: Floats
-    """From each joint of a leg to the next, the first from the torso's origin, (2, 6, 3) [m]."""
+    """Vectors from each joint of a leg to the next, the first from the torso's origin, (2, 6, 3) [m]."""
     centres: Floats
     """Centres of mass of the links from their joints, (2, 6, 3) [m]."""
 
@@ -473,7 +473,7 @@ def _masses_of(body: NaoBody) -> _Masses:
 
 
 def _descendants(model: mujoco.MjModel, roots: Floats) -> set[int]:
-    """Bodies on some others, these included; a child always comes after its parent."""
+    """All descendants of some bodies, these included; a child always comes after its parent."""
     found = {int(root) for root in roots}
     for body in range(1, model.nbody):
         if int(model.body_parentid[body]) in found:

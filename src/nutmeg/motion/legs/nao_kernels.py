@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 SQRT_HALF = math.sqrt(0.5)
 MIN_LENGTH = 1e-12
-"""Lengths below this are taken for it where they are divided by [m]."""
+"""Smallest length that is used as a divisor [m]."""
 REACH_TOLERANCE = 1e-7
 """A foot is reached if no length [m] and no angle [rad] is off by more than this."""
 
 
 @kernel
-def turn_back(angle: float, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+def _turn_back(angle: float, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """A vector of the torso's frame in the frame that HipYawPitch has turned (Rodrigues' formula)."""
     # The axis lies in the y-z plane at 45 degrees, mirrored between left and right.
     ay = SQRT_HALF
@@ -41,7 +41,7 @@ def turn_back(angle: float, side: int, x: float, y: float, z: float) -> tuple[fl
 
 @kernel
 def sole_position(joints: Floats, side: int, legs: NaoLegs) -> tuple[float, float, float]:
-    """Where a sole is, from the torso's origin [m], at the angles of its leg (6,)."""
+    """The place of a sole from the torso's origin [m], at the angles of its leg (6,)."""
     yaw_pitch, roll, pitch = joints[0], joints[1], joints[2]
     knee, ankle, ankle_roll = joints[3], joints[4], joints[5]
     # Thigh, tibia and foot lie in one plane until AnkleRoll; their angles from the vertical add up.
@@ -51,7 +51,7 @@ def sole_position(joints: Floats, side: int, legs: NaoLegs) -> tuple[float, floa
     ahead = -legs.thigh * math.sin(upper) - legs.tibia * math.sin(lower) - low * math.sin(shin)
     down = -legs.thigh * math.cos(upper) - legs.tibia * math.cos(lower) - low * math.cos(shin)
     aside, cos, sin = legs.sole * math.sin(ankle_roll), math.cos(roll), math.sin(roll)
-    x, y, z = turn_back(-yaw_pitch, side, ahead, cos * aside - sin * down, sin * aside + cos * down)
+    x, y, z = _turn_back(-yaw_pitch, side, ahead, cos * aside - sin * down, sin * aside + cos * down)
     return legs.hips[side, 0] + x, legs.hips[side, 1] + y, legs.hips[side, 2] + z
 
 
@@ -68,7 +68,7 @@ def mass_centre(joints: Floats, legs: NaoLegs) -> tuple[float, float, float]:
             mx, my, mz = mx + share * centre[0], my + share * centre[1], mz + share * centre[2]
             cos, sin = math.cos(joints[side, link]), math.sin(joints[side, link])
             if link == 0:
-                mx, my, mz = turn_back(-joints[side, 0], side, mx, my, mz)
+                mx, my, mz = _turn_back(-joints[side, 0], side, mx, my, mz)
             elif link in (1, 5):
                 my, mz = cos * my - sin * mz, sin * my + cos * mz
             else:
@@ -97,14 +97,14 @@ def solve_leg(
     """
     # The ankle from the hip, and the sole's direction, in the frame that HipYawPitch has turned.
     ux, uy, uz = up[0], up[1], up[2]
-    x, y, z = turn_back(
+    x, y, z = _turn_back(
         yaw_pitch,
         side,
         sole[0] + legs.sole * ux - legs.hips[side, 0],
         sole[1] + legs.sole * uy - legs.hips[side, 1],
         sole[2] + legs.sole * uz - legs.hips[side, 2],
     )
-    ux, uy, uz = turn_back(yaw_pitch, side, ux, uy, uz)
+    ux, uy, uz = _turn_back(yaw_pitch, side, ux, uy, uz)
     # HipRoll brings the leg's plane onto the ankle; a foot above the hip is reached with the leg turned up.
     sign = -1.0 if -z < 0.0 else 1.0
     roll, down = math.atan2(sign * y, -sign * z), sign * math.hypot(y, z)
@@ -118,7 +118,7 @@ def solve_leg(
     distance = math.hypot(ahead, down)
     reach = min(max(distance, legs.nearest[side]), legs.farthest[side])
     thigh, tibia = legs.thigh, legs.tibia
-    # The law of cosines gives the knee; what leans against the line from hip to ankle is the thigh.
+    # The law of cosines gives the knee, and the angle between the thigh and the line from hip to ankle.
     bent = math.acos(min(max((reach**2 - thigh**2 - tibia**2) / (2.0 * thigh * tibia), -1.0), 1.0))
     lean = math.atan2(tibia * math.sin(bent), thigh + tibia * math.cos(bent))
     pitch = legs.bow - math.atan2(ahead, down) - lean
@@ -155,7 +155,7 @@ def forward_kinematics(joints: Floats, record: NDArray[np.void], position: Float
             columns = ((cs, 0.0, -ss), (ss * sa, ca, cs * sa), (ss * ca, -sa, cs * ca))
             for axis in range(3):
                 x, y, z = columns[axis]
-                turned = turn_back(-leg[0], side, x, cr * y - sr * z, sr * y + cr * z)
+                turned = _turn_back(-leg[0], side, x, cr * y - sr * z, sr * y + cr * z)
                 for row in range(3):
                     rotation[n, side, row, axis] = turned[row]
                 position[n, side, axis] = place[axis]

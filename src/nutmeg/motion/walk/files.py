@@ -1,4 +1,4 @@
-"""Walks as files: one to three sets of parameters, the robot that they are for, and how they were made.
+"""Walks as files: one to three sets of parameters, their robot, and their origin.
 
     walk = read_walk("initial")                     # one that comes with Nutmeg, or the path of a TOML file
     walk.for_robot("nao-spark")                     # refused for another robot
@@ -47,12 +47,16 @@ TROT_SET = "trot"
 """The set of a robot with four legs."""
 WALK_ALIASES = {"holonomic": "dynamic-rewards"}
 """Other names of walks that come with Nutmeg."""
-Facing = Literal["turn", "hold"]
+Facing = Literal["hold", "turn", "turn-first"]
+"""What a robot does with its orientation on its way to a target: it keeps it, turns to the target while it walks, or
+turns on the spot first."""
+FACING_NUMBERS: dict[Facing, int] = {"hold": 0, "turn": 1, "turn-first": 2}
+"""The same for compiled code."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """How a walk was made."""
+    """Origin of a walk."""
 
     about: str = ""
     """A sentence about it."""
@@ -66,9 +70,9 @@ class Origin:
     generations: int = 0
     evaluations: int = 0
     fitness: float | None = None
-    """Mean over the starts of the last judgement."""
+    """Mean fitness over the starts of the last evaluation."""
     fitness_before: float | None = None
-    """The same of the walk that learning began with."""
+    """Mean fitness of the walk that learning began with."""
     history: tuple[str, ...] = ()
     """The commands that made the walks it was learned from, the first one first."""
 
@@ -83,7 +87,7 @@ class WalkParameters:
     """The robot that it is for."""
     name: str = ""
     facing: Facing = "turn"
-    """Whether the robot turns to where it goes, or holds its orientation."""
+    """Whether the robot turns towards its target, or keeps its orientation."""
     walk: PendulumWalkSettings = field(default_factory=PendulumWalkSettings)
     """The first set of parameters."""
     sprint: PendulumWalkSettings | None = None
@@ -91,9 +95,9 @@ class WalkParameters:
     positioning: PendulumWalkSettings | None = None
     """Used within 0.8 m of the ball."""
     trot: TrotSettings | None = None
-    """For a robot with four legs: this set alone is used."""
+    """Parameters of a robot with four legs; the other sets are then not used."""
     policy: PolicySettings | None = None
-    """A network that walks: it alone is used."""
+    """A network that walks; the other sets are then not used."""
     origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
@@ -115,7 +119,7 @@ class WalkParameters:
         return {name: dataclasses.asdict(one) for name, one in used.items()}
 
     def with_set(self, name: str, numbers: Mapping[str, float]) -> WalkParameters:
-        """The same with some numbers of a set changed; a set that is missing begins as a copy of `walk`."""
+        """The walk with some numbers of a set changed; a missing set begins as a copy of `walk`."""
         known = SET_NAMES if self.trot is None else (TROT_SET,)
         if name not in known:
             raise UnknownNameError("set of walk parameters", name, known, where=f"the walk {self.name!r}")
@@ -157,7 +161,7 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
 
 
 def _placed(walk: WalkParameters, path: Path) -> WalkParameters:
-    """A walk that knows in which folder the weights of its policy are."""
+    """The walk with the folder of its file, where the weights of its policy are."""
     if walk.policy is None:
         return walk
     return dataclasses.replace(walk, policy=dataclasses.replace(walk.policy, folder=str(path.parent)))
@@ -172,7 +176,7 @@ def write_walk(path: Path, walk: WalkParameters) -> None:
 
 
 def walk_text(walk: WalkParameters) -> str:
-    """A walk as TOML; numbers that are as the standing start has them are left out."""
+    """A walk as TOML; numbers with their default values are left out."""
     head = {"format": walk.format, "robot": walk.robot, "name": walk.name, "facing": walk.facing}
     if walk.policy is None:
         plain = dataclasses.asdict(PendulumWalkSettings() if walk.trot is None else TrotSettings())

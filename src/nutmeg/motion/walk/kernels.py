@@ -10,11 +10,11 @@ z_torso); the paper has 9806.65 with millimetres).
 | S3       | the phase and its share t                  | `advance`, `fraction`                |
 | S4       | k                                          | `half_k`, which is k / 2             |
 | S5 - S7  | the exchange of the pendulums              | `exchanged`                          |
-| S8, S9   | heights of the feet                        | `lifted_share`, `place`              |
-| S10, S11 | feet aside                                 | `swayed`, `moved_share`, `place`     |
-| S12, S13 | feet ahead                                 | `swung_share`, `place`               |
+| S8, S9   | heights of the feet                        | `_lifted_share`, `place`              |
+| S10, S11 | feet aside                                 | `swayed`, `_moved_share`, `place`     |
+| S12, S13 | feet ahead                                 | `_swung_share`, `place`               |
 | S14      | offset of both feet                        | `place`                              |
-| S15      | the groin                                  | `moved_share`, `place`               |
+| S15      | the groin                                  | `_moved_share`, `place`               |
 | S16, S17 | stability                                  | `estimate_stability`                 |
 
 The equations are written for one robot, on scalars, records and rows of arrays: its parameters are a record of
@@ -58,13 +58,13 @@ HIP_ROLL, HIP_PITCH, ANKLE_PITCH, ANKLE_ROLL = 1, 2, 4, 5
 
 @kernel
 def may_stop(walks: Records, states: Records, step_left: Floats, feet_down: float) -> NDArray[np.bool_]:
-    """Which robots can end their walk: with small steps, and both feet on the ground, which is where a step begins.
+    """Whether each robot can end its walk, (N,): its steps are small and both feet are on the ground (a step begins).
 
     Args:
         walks: records of `PendulumWalkSettings`, (N,).
         states: records of `WalkState`, (N,).
         step_left: step sizes that may end, (3,) [m, m, rad].
-        feet_down: how near to a step's beginning both feet are on the ground [s].
+        feet_down: time from the beginning of a step during which both feet count as on the ground [s].
     """
     may = np.empty(len(states), np.bool_)
     for n in range(len(states)):
@@ -124,7 +124,7 @@ def is_printed(p: PendulumWalkSettings, equation: int) -> bool:
 
 
 @kernel
-def lifted_share(t: float, f_g: float) -> float:
+def _lifted_share(t: float, f_g: float) -> float:
     """S8: z_frac = (1 - cos(2 pi (t - f_g) / f_a)) / 2 from t = f_g on, f_a = 1 - f_g, and 0 before."""
     aloft = max(t - f_g, 0.0) / max(1 - f_g, 1e-9)
     return (1 - math.cos(2 * math.pi * aloft)) / 2
@@ -137,50 +137,50 @@ def swayed(half: float, phi: float, y_sep: float, y_shift: float) -> float:
 
 
 @kernel
-def moving_share(t: float, f_s: float) -> float:
+def _moving_share(t: float, f_s: float) -> float:
     """For S11 to S15: u = (t - f_s) / f_m within 0..1, f_m = 1 - f_s, the share of the swing foot's way in time."""
     return min(max((t - f_s) / (1 - f_s), 0.0), 1.0)
 
 
 @kernel
-def moved_share(u: float) -> float:
+def _moved_share(u: float) -> float:
     """S11 and S15: (1 - cos(pi u)) / 2, from 0 to 1 (S11 is printed with a plus, which jumps)."""
     return (1 - math.cos(math.pi * u)) / 2
 
 
 @kernel
-def swung_share(t: float, f_s: float) -> float:
-    """S12 and S13: where the swing foot is ahead, in step sizes.
+def _swung_share(t: float, f_s: float) -> float:
+    """S12 and S13: position of the swing foot ahead, in step sizes.
 
-    Before f_s it goes back with the stance foot, f_s - 0.5 - t; then -0.5 + (1 + f_s) s, where s is the logistic curve
+    Before f_s it moves back with the stance foot, f_s - 0.5 - t; then -0.5 + (1 + f_s) s, where s is the logistic curve
     sigmoid(10 (u - 0.5)) brought to 0..1: with 2 - f_m = 1 + f_s it ends where the stance foot begins, 0.5 + f_s
     (as printed, feet jump by f_s step_x at each exchange).
     """
     if t < f_s:
         return -0.5 - (t - f_s)
-    s = (1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - _LOGISTIC_END) / (1 - 2 * _LOGISTIC_END)
+    s = (1 / (1 + math.exp(5 - 10 * _moving_share(t, f_s))) - _LOGISTIC_END) / (1 - 2 * _LOGISTIC_END)
     return (1 + f_s) * s - 0.5
 
 
 @kernel
-def swung_share_as_printed(t: float, f_s: float) -> float:
+def _swung_share_as_printed(t: float, f_s: float) -> float:
     """S12 and S13 as they are printed: -0.5 + s after f_s, with s = sigmoid(10 (u - 0.5)) as it is."""
     if t < f_s:
         return -0.5 - (t - f_s)
-    return 1 / (1 + math.exp(5 - 10 * moving_share(t, f_s))) - 0.5
+    return 1 / (1 + math.exp(5 - 10 * _moving_share(t, f_s))) - 0.5
 
 
 @kernel
 def advance(p: PendulumWalkSettings, s: WalkState, wanted: Floats, period: float) -> None:
-    """A cycle of a robot's step sizes and phase towards wanted velocities: ahead, to the left, turn, (3,)."""
+    """Advances a robot's step sizes and phase by a cycle towards wanted velocities: ahead, left, turn, (3,)."""
     step_time = (s.phi_end - s.phi_start) * p.phi_length
     for i in range(3):
         desired = wanted[i] * step_time / (FOOT_TURN_RATIO if i == 2 else 1.0)
         s.step[i] = filtered(s.step[i], desired, s.step_delta[i], s.max_change[i], s.lowest_step[i], s.highest_step[i])
     s.phi += period / p.phi_length  # S3
     if s.phi >= s.phi_end:
-        # The time that the step was too long counts for the next one, so that the rhythm does not depend on the
-        # length of a cycle.
+        # The time by which the step exceeded its end counts for the next one, so that the rhythm does not depend on
+        # the length of a cycle.
         late = s.phi - s.phi_end
         if is_printed(p, PRINTED_EXCHANGE):
             s.phi_start, s.phi_end = exchanged_as_printed(s.half_k, s.phi_end)
@@ -202,7 +202,7 @@ def advance_walks(walks: Records, states: Records, wanted: Floats, period: float
 
 @kernel
 def place_feet(walks: Records, states: Records) -> None:
-    """Where the feet of N robots are to be, (N,) each; changes `feet`, `groin` and `lifted` of the states."""
+    """`place` for N robots: sets the targets of the feet, `feet`, `groin` and `lifted` of the states (N,)."""
     for n in range(len(walks)):
         place(walks[n], states[n])
 
@@ -212,16 +212,16 @@ def place(p: PendulumWalkSettings, s: WalkState) -> None:
     """Targets of one robot's feet, S8 to S15."""
     t = fraction(s.phi, s.phi_start, s.phi_end)
     feet, swing, stance = s.feet, s.swing, 1 - s.swing
-    # S17: what the stability allows of the step is walked.
+    # S17: the stability scales the step.
     step_x, step_y, turn = s.step[0] * s.stability, s.step[1] * s.stability, s.step[2] * s.stability
     # S13, S14: ahead; the stance foot moves back evenly, and both are offset.
     ahead = p.x_offset + p.com_x - step_x * p.x_factor
-    swung_ahead = swung_share_as_printed(t, p.f_s) if is_printed(p, PRINTED_AHEAD) else swung_share(t, p.f_s)
+    swung_ahead = _swung_share_as_printed(t, p.f_s) if is_printed(p, PRINTED_AHEAD) else _swung_share(t, p.f_s)
     feet[swing, 0] = step_x * swung_ahead + ahead
     feet[stance, 0] = step_x * (0.5 - (t - p.f_s)) + ahead
     # S11, S15: aside and in a turn both feet spread while the leading one swings, and close while the other does
     # (as printed, with the stance foot alone, the robot falls). `side_split` shifts a side step to the leading foot.
-    moved = moved_share(moving_share(t, p.f_s))
+    moved = _moved_share(_moving_share(t, p.f_s))
     side_moved = moved
     if is_printed(p, PRINTED_SIDE) and t >= p.f_s:
         side_moved = 1 - moved
@@ -241,14 +241,14 @@ def place(p: PendulumWalkSettings, s: WalkState) -> None:
     # S9: z_stance = z_torso, z_swing = z_torso - z_step z_frac, downward.
     height = max(p.z_step + p.lift_x * abs(step_x) + p.lift_y * abs(step_y), 0.0)
     early = is_printed(p, PRINTED_LIFT) and t > 1 - p.f_g
-    s.lifted[swing], s.lifted[stance] = 0.0 if early else lifted_share(t, p.f_g), 0.0
+    s.lifted[swing], s.lifted[stance] = 0.0 if early else _lifted_share(t, p.f_g), 0.0
     feet[swing, 2] = height * s.lifted[swing] - p.z_torso
     feet[stance, 2] = -p.support_push * math.sin(math.pi * t) - p.z_torso
 
 
 @kernel
-def derive(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
-    """Computes what follows from a robot's parameters."""
+def _derive(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
+    """Computes the numbers of the state that follow from a robot's parameters."""
     s.half_k = half_k(p.z_torso)
     for i in range(3):
         highest = p.max_step_x if i == 0 else (p.max_step_y if i == 1 else p.max_step_turn)
@@ -262,9 +262,9 @@ def derive(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
 
 @kernel
 def adopt(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
-    """Goes on with parameters that were changed just now, at the same share of the step."""
+    """Continues the walk with changed parameters at the same share of the step."""
     before = s.half_k
-    derive(p, s, period)
+    _derive(p, s, period)
     scale = before / s.half_k
     s.phi *= scale
     s.phi_start *= scale
@@ -273,7 +273,7 @@ def adopt(p: PendulumWalkSettings, s: WalkState, period: float) -> None:
 
 @kernel
 def begin_walk(p: PendulumWalkSettings, s: WalkState) -> None:
-    """Puts a robot to the start of a step on the spot, with the left foot."""
+    """Resets a robot to the start of a step on the spot, with the left foot."""
     for i in range(3):
         s.step[i] = 0.0
     s.swing, s.stability = 0, 1.0
@@ -302,16 +302,16 @@ def adopt_sets(walks: Records, states: Records, values: Floats, rows: Indices, g
 def change_set(
     p: PendulumWalkSettings, values: Floats, s: WalkState, sets: Floats, chosen: int, cycles: int, period: float
 ) -> None:
-    """Brings a robot's parameters a cycle nearer to those of the chosen set.
+    """Moves a robot's parameters by one cycle towards those of the chosen set.
 
     Args:
-        p: parameters in use, changed.
+        p: parameters in use; changed.
         values: the same memory as an array, (parameters,).
-        s: changed.
+        s: state of the walk; changed.
         sets: the sets to choose from, (sets, parameters).
-        chosen: which of them.
-        cycles: how many cycles a change takes.
-        period: of a cycle [s].
+        chosen: index of the wanted set.
+        cycles: number of cycles that a change takes.
+        period: control cycle [s].
     """
     if chosen != s.towards:
         s.towards, s.switch_cycles = chosen, cycles
@@ -349,7 +349,7 @@ def filter_gyros(walks: Records, states: Records, gyro: Floats) -> None:
 
 @kernel
 def upright(place: tuple[float, float, float], roll: float, pitch: float) -> tuple[float, float]:
-    """Ahead and to the left of a place (3,) of the torso's frame as an upright torso would see it: Ry Rx times it."""
+    """Coordinates ahead and to the left of a point (3,) of the torso's frame in an upright frame: Ry Rx times it."""
     x, y, z = place
     cr, sr = math.cos(roll), math.sin(roll)
     return math.cos(pitch) * x + math.sin(pitch) * (sr * y + cr * z), cr * y - sr * z
@@ -366,7 +366,7 @@ def estimate_stability(
     expected: Floats,
     cycle: int,
 ) -> None:
-    """S16 and S17: how far the centre of mass is from where it was expected, and what share of a step that allows.
+    """S16 and S17: the error of the centre of mass, and the share of a step that it allows.
 
     S16: err = max over x and y of |expected - sensed|, the expected one as of `delay` cycles ago. S17: the share
     (err_max - err) / (err_max - err_norm) within 0..1 (printed inverted). The centre of mass is taken from the middle
@@ -374,12 +374,12 @@ def estimate_stability(
 
     Args:
         p: parameters.
-        s: `stability` is changed.
+        s: state of the walk; its `stability` is changed.
         legs: the record of the robot's legs.
-        addresses: where the joints of the legs are in `q`, (2, 6).
+        addresses: addresses of the leg joints in `q`, (2, 6).
         q: configuration of its world, (nq,).
         tilt: roll and pitch of the torso, (2,) [rad].
-        expected: ring of what was expected in former cycles, (cycles, 2) [m]; changed.
+        expected: ring buffer of the expected centres of mass of former cycles, (cycles, 2) [m]; changed.
         cycle: number of this cycle.
     """
     size = len(expected)
@@ -427,7 +427,7 @@ def estimate_stabilities(
 @kernel
 def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: NaoLegs) -> None:
     """Angles of the legs, `joints` of the state: inverse kinematics of the feet, then the gyro's feedback."""
-    # The torso leans with the step: it is turned by Ry(pitch) Rx(roll), so that it sees the feet turned back.
+    # The torso leans with the step: it is rotated by Ry(pitch) Rx(roll), so the feet rotate back in its frame.
     pitch = p.tilt + p.tilt_x * s.step[0]
     roll = -p.lean_y * s.step[1]
     cp, sp, cr, sr = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll)
@@ -438,7 +438,7 @@ def _leg_angles(p: PendulumWalkSettings, s: WalkState, legs: NaoLegs) -> None:
         sole = (cp * x - sp * z, cr * y + sr * down, cr * down - sr * y)
         leg = s.joints[side]
         solve_leg(-s.groin, side, sole, up, legs, leg)
-        # Ankles and hips work against the torso's rates; the lifted foot is tilted.
+        # Ankles and hips act against the torso's angular rates; the lifted foot is tilted.
         lifted, inner = s.lifted[side], -1.0 if side == 0 else 1.0
         leg[HIP_ROLL] += p.gyro_hip_roll * s.gyro[0]
         leg[HIP_PITCH] += p.gyro_hip_pitch * s.gyro[1]

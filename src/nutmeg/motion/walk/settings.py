@@ -1,4 +1,4 @@
-"""The parameters of the pendulum walk: those of table 1 of MacAlpine and others (2012), and further ones.
+"""Parameters of the pendulum walk: those of table 1 of MacAlpine and others (2012), and further ones.
 
     walk = PendulumWalkSettings(max_step_x=0.05)    # ValueError if a number is out of its bounds
     walk_records([walk] * 3)                        # (3,) records for compiled code
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EXCHANGE_COSH = 3.0
 """cosh(K phi) at which the pendulums exchange: there y_stance = y_sep / 2."""
 FOOT_TURN_RATIO = 0.71
-"""How far a foot turns for each radian of its HipYawPitch."""
+"""Turn of a foot for each radian of its HipYawPitch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +41,11 @@ class PendulumWalkSettings:
     max_step_turn: Annotated[float, Bounds(0.0, 1.0, "rad")] = 0.15
     """Largest opening of the groin joints while turning."""
     y_shift: Annotated[float, Bounds(0.0, 0.10, "m")] = 0.006
-    """How far the body shifts towards the supporting foot."""
+    """Shift of the body towards the supporting foot."""
     z_torso: Annotated[float, Bounds(0.20, 0.45, "m")] = 0.340
     """Height of the torso's origin above the soles."""
     z_step: Annotated[float, Bounds(0.0, 0.12, "m")] = 0.025
-    """How high a foot is lifted."""
+    """Lift of the swing foot."""
     f_g: Annotated[float, Bounds(0.0, 0.9)] = 0.10
     """Share of a step that the swing foot stays on the ground before it lifts; f_a = 1 - f_g in the air."""
     f_s: Annotated[float, Bounds(0.0, 0.9)] = 0.10
@@ -53,9 +53,9 @@ class PendulumWalkSettings:
     phi_length: Annotated[float, Bounds(0.03, 0.6)] = 0.13
     """Duration scale of a step: a step takes 7.05 phi_length / k seconds, k = sqrt(g / z_torso)."""
     delta: Annotated[float, Bounds(0.0, 1.0)] = 0.10
-    """Share of the way to the wanted step size that is gone in a cycle."""
+    """Share of the difference to the wanted step size that is made up for in a cycle."""
     x_offset: Annotated[float, Bounds(-0.10, 0.10, "m")] = -0.022
-    """How far the feet stand ahead of the torso's origin."""
+    """Distance of the feet ahead of the torso's origin."""
     x_factor: Annotated[float, Bounds(-2.0, 2.0)] = 0.0
     """Share of the step size by which the torso leads."""
     err_norm: Annotated[float, Bounds(0.0, 0.3, "m")] = 0.040
@@ -74,10 +74,10 @@ class PendulumWalkSettings:
     turn_delta: Annotated[float, Bounds(0.05, 5.0)] = 1.0
     """Factor of `delta` for turning."""
     step_change: Annotated[float, Bounds(0.005, 3.0)] = 3.0
-    """The most that a step size changes in a cycle, as a share of the longest step, with the same factors as `delta`;
+    """Largest change of a step size in a cycle, as a share of the longest step, with the same factors as `delta`;
     with 3 there is no limit, as in the paper."""
     sensing_delay: Annotated[float, Bounds(0.0, 0.2, "s")] = 0.08
-    """From a command to its effect as the robot senses it."""
+    """Time from a command to its effect in the sensors."""
     com_x: Annotated[float, Bounds(-0.05, 0.05, "m")] = 0.0
     """Constant correction of the feet for the centre of mass, ahead."""
     com_y: Annotated[float, Bounds(-0.05, 0.05, "m")] = 0.0
@@ -87,7 +87,7 @@ class PendulumWalkSettings:
     tilt_x: Annotated[float, Bounds(-5.0, 5.0, "rad/m")] = 0.0
     """Pitch of the torso for each metre of step size ahead."""
     lean_y: Annotated[float, Bounds(-5.0, 5.0, "rad/m")] = 0.0
-    """Roll of the torso for each metre of step size aside, positive leans to where it goes."""
+    """Roll of the torso for each metre of step size aside; positive leans in the direction of the step."""
     gyro_ankle_pitch: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
     """Ankle pitch against each rad/s of the torso's pitch rate."""
     gyro_ankle_roll: Annotated[float, Bounds(-0.5, 0.5, "s")] = 0.0
@@ -115,7 +115,7 @@ class PendulumWalkSettings:
     lift_y: Annotated[float, Bounds(-1.0, 1.0)] = 0.0
     """Further lift of the foot as a share of the step aside."""
     support_push: Annotated[float, Bounds(-0.03, 0.03, "m")] = 0.0
-    """How much longer the supporting leg is made in the middle of a step."""
+    """Extension of the supporting leg in the middle of a step."""
     turn_sep: Annotated[float, Bounds(-0.2, 0.2, "m/rad")] = 0.0
     """Further distance between the feet for each radian of turning."""
     joint_gain: Annotated[float, Bounds(0.1, 1.5)] = 1.0
@@ -123,10 +123,10 @@ class PendulumWalkSettings:
     joint_smoothing: Annotated[float, Bounds(0.0, 0.9)] = 0.0
     """Share of the former cycle in the joints' targets."""
     sense_mass: Annotated[float, Bounds(0, 1)] = 0.0
-    """What is compared with the expectation for stability: 1, the centre of mass of all links, as in the paper; 0, the
+    """Point whose error is the measure of stability: 1 for the centre of mass of all links, as in the paper; 0 for the
     torso's origin, which is never far from it and for which most walks were learned."""
     as_printed: Annotated[float, Bounds(0, 31)] = 0.0
-    """Which equations are as the paper prints them and not as they were mended: a sum of `PRINTED_EQUATIONS`."""
+    """Equations that are used as the paper prints them instead of corrected: a sum of `PRINTED_EQUATIONS`."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -135,7 +135,7 @@ class PendulumWalkSettings:
 
 
 PRINTED_EQUATIONS = {"exchange": 1, "lift": 2, "side": 4, "ahead": 8, "stability": 16}
-"""Numbers of the equations that were mended, for `PendulumWalkSettings.as_printed`:
+"""Numbers of the equations that were corrected, for `PendulumWalkSettings.as_printed`:
 
 - exchange: alpha = 6 - cosh(k - 0.5 phi), phi_start = acosh(alpha) / (k / 2), beginning with -0.5 and 0.5. The printed
   alpha is below 1 for all torsos of a Nao's height, so that phi_start stays -0.5 and the sway jumps at each exchange.
@@ -156,7 +156,7 @@ EXTENDED_PARAMETERS = (
     *("y_sep", "side_split", "tilt", "tilt_x", "gyro_ankle_pitch", "gyro_ankle_roll", "gyro_hip_roll"),
     *("shoulder_pitch", "lift_x", "foot_pitch", "back_share"),
 )
-"""The same and those with which walks get faster than the paper's: feedback from the gyro, leaning, arms."""
+"""The same and further parameters that make faster walks than the paper's: gyro feedback, leaning, arms."""
 
 
 def walk_records(walks: Sequence[PendulumWalkSettings]) -> NDArray[np.void]:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.bodies import Bodies
 
 SWITCH_SECONDS = 0.1
-"""How long a change from one set of parameters to another takes [s]."""
+"""Duration of a change from one set of parameters to another [s]."""
 _SHOULDERS = (
     (("LShoulderPitch", "RShoulderPitch"), ("LShoulderRoll", "RShoulderRoll"), 1.0),
     (("laj1", "raj1"), ("laj2", "raj2"), -1.0),
@@ -61,7 +61,7 @@ _FOOT_TURNS = np.array([1.0, 1.0, FOOT_TURN_RATIO])
 
 @dataclass
 class WalkState:
-    """Where one robot is in its walk; compiled code has N of them as records."""
+    """State of one robot's walk, as a record for compiled code."""
 
     phi: float
     """The phase of the present step."""
@@ -76,27 +76,27 @@ class WalkState:
     step: Annotated[Floats, (3,)]
     """Step sizes now: ahead [m], to the left [m], turn to the left [rad]."""
     lowest_step: Annotated[Floats, (3,)]
-    """The least that step sizes may be."""
+    """Smallest step sizes."""
     highest_step: Annotated[Floats, (3,)]
-    """The most that step sizes may be."""
+    """Largest step sizes."""
     step_delta: Annotated[Floats, (3,)]
-    """Shares of the way to the wanted step sizes that are gone in a cycle."""
+    """Shares of the differences to the wanted step sizes that are made up for in a cycle."""
     max_change: Annotated[Floats, (3,)]
-    """The most that step sizes change in a cycle."""
+    """Largest changes of step sizes in a cycle."""
     stability: float
-    """The share of the step sizes that is walked, 0..1."""
+    """Factor on the step sizes, 0 (unstable) to 1 (stable)."""
     delay: int
-    """Cycles from a command to its effect as the robot senses it."""
+    """Number of cycles from a command to its effect in the sensors."""
     feet: Annotated[Floats, (2, 3)]
     """Targets of the left and right sole in the torso's frame [m]."""
     lifted: Annotated[Floats, (2,)]
-    """How high each foot is, as a share of its highest."""
+    """Lift of each foot, as a share of the largest lift."""
     groin: float
     """Opening of the groin joints (HipYawPitch) [rad]."""
     gyro: Annotated[Floats, (2,)]
     """Filtered rates of roll and pitch [rad/s]."""
     joints: Annotated[Floats, (2, 6)]
-    """Angles of the joints of the legs: first as they are, then as they are to be [rad]."""
+    """Angles of the leg joints: measured at first, then the targets of this cycle [rad]."""
     towards: int
     """The set of parameters that is in use or changed to."""
     switch_cycles: int
@@ -108,15 +108,15 @@ class Motor:
     """One motor of a walking robot."""
 
     address: int
-    """Where its joint is in the configuration."""
+    """Address of its joint in the configuration."""
     leg_joint: int
-    """Its joint of the legs, 6 for a leg and left before right or -1."""
+    """Index of its leg joint, six for each leg, left before right; -1 for other joints."""
     velocity: bool
     """Whether it is commanded speeds."""
     ready: float
     """Its angle in the pose `ready` [rad]."""
     sign: float
-    """-1 where it turns the other way than a Nao's."""
+    """-1 if its axis is opposite to a Nao's, else 1."""
     lowest: float
     """The lower limit of its joint [rad]."""
     highest: float
@@ -150,7 +150,7 @@ class PendulumWalk:
         self.feet: Floats = self.states["feet"]
         """Left and right sole in the torso's frame, (N, 2, 3) [m], live."""
         self.stability: Floats = self.states["stability"]
-        """The share of the step sizes that is walked, 0..1, (N,), live."""
+        """Factor on the step sizes, 0..1, (N,), live."""
         self.phi_end: Floats = self.states["phi_end"]
         """The phase at which the present step ends, (N,), live."""
         self._rows = np.arange(self.count)
@@ -165,7 +165,7 @@ class PendulumWalk:
 
     @property
     def step_time(self) -> Floats:
-        """How long a step takes, (N,) [s]."""
+        """Duration of a step, (N,) [s]."""
         return np.asarray((self.phi_end - self.states["phi_start"]) * self.parameters["phi_length"])
 
     @property
@@ -187,7 +187,7 @@ class PendulumWalk:
         return np.asarray(self.step * (self.stability / self.step_time)[:, None])
 
     def reset(self, ids: ArrayLike | None = None) -> None:
-        """Puts robots to the start of a step on the spot, with the left foot."""
+        """Resets robots to the start of a step on the spot, with the left foot."""
         from nutmeg.motion.walk.kernels import begin_walks  # here: loading the compiler takes long
 
         rows = self._rows if ids is None else np.atleast_1d(np.asarray(ids))
@@ -212,9 +212,9 @@ class Walker:
         worlds: N worlds with the robot in them, or an `OnboardRobot`.
         robot: its name.
         walks: parameters for each world, or one set for all.
-        others: further sets to change to, each for all worlds or for each.
-        period: of a control cycle [s].
-        rng: source of the noise of gyro and accelerometer; None for none.
+        others: further sets of parameters, each for all worlds or for each world.
+        period: control cycle [s].
+        rng: random generator of the noise of gyro and accelerometer; None for no noise.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Walker:
         self._targets[rows] = self._qpos[np.ix_(rows, self._motors["address"])]
 
     def sample(self, time: float) -> None:  # noqa: ARG002 (a task of the schedule)
-        """One cycle: senses, steps, commands."""
+        """Runs one cycle: reads sensors, advances the steps, sets the commands."""
         self._sense()
         if len(self._sets) > 1:
             self._change_sets()
@@ -285,7 +285,7 @@ class Walker:
         self._cycle += 1
 
     def _change_sets(self) -> None:
-        """Brings parameters a cycle nearer to those of the chosen set."""
+        """Moves the parameters by one cycle towards those of the chosen set."""
         from nutmeg.motion.walk.kernels import change_sets
 
         if (self.chosen < 0).any() or (self.chosen >= len(self._sets)).any():
@@ -302,7 +302,7 @@ class Walker:
 
     @property
     def stance(self) -> float:
-        """How far apart the feet of a robot stand before it walks, of the first world [m]."""
+        """Distance between the feet of the first world's robot before it walks [m]."""
         return float(self.walk.parameters["y_sep"][0])
 
     def targets(self) -> Floats:
@@ -315,7 +315,7 @@ class Walker:
 
 
 def leg_addresses(table: RobotTable, body: NaoBody) -> Indices:
-    """Where the joints of the left and right leg are in the configuration, (2, 6)."""
+    """Addresses of the joints of the left and right leg in the configuration, (2, 6)."""
     joints = np.array([[table.joints.index(name) for name in leg] for leg in body.legs.names])
     return np.asarray(table.angles[joints])
 

@@ -1,6 +1,6 @@
 """The cameras of hosted robots: a host hands over states, and pictures come back.
 
-    feed.want({"nao-1/CameraTop"})          # only what somebody looks at is drawn
+    feed.want({"nao-1/CameraTop"})          # only requested cameras are drawn
     feed.show(0.012, qpos)                  # at every control cycle
     for picture in feed.take(): ...
 
@@ -90,7 +90,7 @@ class Mailbox:
 
     Every entry goes to the next of a few slots, so that a reader has time to copy one while others are written. A slot
     carries the number of its entry before and after it is filled; a reader that finds another number has been overtaken
-    and takes the newest instead. Memory is given to the other process when that is started, and is nobody's once both
+    and takes the newest instead. Memory is given to the other process when that is started, and is released once both
     have ended: nothing is left behind, whichever way they end.
 
     Args:
@@ -156,7 +156,7 @@ class CameraLook:
     size: tuple[int, int] | None = None
     """Width and height of all pictures, pixels; each camera's own if None."""
     quality: Quality | None = None
-    """What to spend on a picture."""
+    """Quality of the pictures."""
     lights: Sequence[Light] | None = None
     """Lights in place of the scene's own."""
     settings: Mapping[str, CameraSettings] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class CameraLook:
     effects: str | tuple[str, ...] = CAMERA_EFFECTS
     """Which of their effects to have: names, or text such as `lens,noise`."""
     seed: int = 0
-    """Of the noise."""
+    """Seed of the noise."""
 
 
 class CameraProcess(Closing):
@@ -185,7 +185,8 @@ class CameraProcess(Closing):
         self._pictures = {name: Mailbox(context, (height, width, 3), "u1") for name, (width, height) in sizes.items()}
         self._seen = dict.fromkeys(sizes, 0)
         self.statistics = {name: Counter(asked=0, drawn=0, missed=0) for name in sizes}
-        """By camera: states handed over, pictures taken of them, and those that nobody collected in time."""
+        """Counts by camera: states handed over, pictures drawn of them, and pictures that were not collected in
+        time."""
         self._asked, self._came = context.Semaphore(0), context.Semaphore(0)
         self._pipe, far = context.Pipe(duplex=False)
         order = _Order(model, sizes, look, self._states, self._pictures, self._asked, self._came, far)
@@ -258,7 +259,7 @@ class CameraProcess(Closing):
         return pictures
 
     def _check_start(self) -> None:
-        """Takes what the process said when it was ready, or why it will not be."""
+        """Takes the message of the process that it is ready, or why it will not be."""
         if self._ready:
             return
         try:
@@ -273,7 +274,7 @@ class CameraProcess(Closing):
 
 @dataclass(frozen=True)
 class _Order:
-    """What the process is given."""
+    """The arguments of the process."""
 
     model: mujoco.MjModel
     sizes: dict[str, tuple[int, int]]
@@ -285,11 +286,11 @@ class _Order:
     came: Any
     """A semaphore that is raised with each picture."""
     pipe: Connection
-    """To say once that it is ready (an empty text), or why not."""
+    """Sends once that the process is ready (an empty text), or why it is not."""
 
 
 def _serve(order: _Order) -> None:
-    """What the process does: draw the newest state of each camera until its parent ends."""
+    """The process: draws the newest state of each camera until its parent ends."""
     ignore_interrupts()
     try:
         largest = max(w for w, _ in order.sizes.values()), max(h for _, h in order.sizes.values())
@@ -361,7 +362,7 @@ class CameraFeed(Protocol):
 
 
 class NoCameras:
-    """Graphics are off."""
+    """The cameras of a host that runs without graphics: nothing is drawn."""
 
     def want(self, cameras: Set[str]) -> None:
         """Nothing is drawn."""
@@ -378,7 +379,7 @@ class NoCameras:
 
 
 class _Timetable:
-    """Which of a world's cameras are wanted, and which of these are due."""
+    """The cameras of a world that are requested, and which of these are due."""
 
     def __init__(self, worlds: Worlds, max_rate: float = math.inf) -> None:
         self.rates = {
@@ -391,7 +392,7 @@ class _Timetable:
         self._turns = dict.fromkeys(self.rates, -1)
 
     def due(self, time: float) -> list[str]:
-        """The wanted cameras whose next picture is due at a time [s]; asked once for each picture."""
+        """The requested cameras whose next picture is due at a time [s]; called once for each picture."""
         turns = {name: int((time + DUE_TOLERANCE) * self.rates[name]) for name in sorted(self.wanted)}
         due = [name for name, turn in turns.items() if turn > self._turns[name]]
         self._turns.update({name: turns[name] for name in due})

@@ -36,15 +36,15 @@ MOTOR_THERMAL = (15.0, 40.0)
 BATTERY_CAPACITY = 2.9 * 3600
 """Capacity of the battery [A s]."""
 COMPUTER_CURRENT = 1.0
-"""What everything but the motors draws [A], assumed."""
+"""Current of everything but the motors [A], assumed."""
 CHARGER_CURRENT = 2.0
-"""What a charger gives [A], assumed."""
+"""Current of a charger [A], assumed."""
 BATTERY_THERMAL = (5.0, 300.0)
 """Thermal resistance [K/W] and heat capacity [J/K] of the battery, assumed."""
 _KP, _KD = 1, 2  # places of a position drive's gains in the engine's `actuator_biasprm`
 
 
-class HostMotors:
+class _HostMotors:
     """The motors of one robot in a single world: stiffness, gains, currents and temperatures.
 
     With servos (`servo`, `motoflex`) stiffness scales the voltage as `sim.power_supply` says, the battery sags, and the
@@ -90,9 +90,9 @@ class HostMotors:
         self.voltage = 0.0 if actuation is None else actuation.battery.voltage
         """The voltage of the battery under the present load [V]; 0 where ideal drives need none."""
         self.drawn = COMPUTER_CURRENT
-        """What the robot draws from the battery [A]."""
+        """Current from the battery [A]."""
         self.charge = 1.0
-        """What is left in the battery, 0 to 1."""
+        """State of charge of the battery, 0 to 1."""
         self.charging = False
         """Whether a charger is plugged in."""
         self.battery_current = -COMPUTER_CURRENT
@@ -171,12 +171,12 @@ class _IdealDrives:
 
 
 class HostedRobot:
-    """A robot that somebody else's software moves.
+    """A robot that is controlled by external software.
 
     Args:
-        worlds: where it is; one world.
+        worlds: its world, of which there is one.
         name: its name in the scene.
-        period: of its control cycle [s].
+        period: length of its control cycle [s].
         rng: source of its sensors' noise; None switches noise off.
     """
 
@@ -186,11 +186,11 @@ class HostedRobot:
         self.table = self._views.table
         """Names and order of its joints, motors and sensors."""
         self.senses = Sensing(worlds, name, rng, period=period)
-        self.motors = HostMotors(worlds, name, period=period)
+        self.motors = _HostMotors(worlds, name, period=period)
         self.pokes: dict[str, float] = {}
-        """What somebody does to sensors by hand, by their names."""
+        """Sensor values that are set by hand, by the names of the sensors."""
         self.hands_on: tuple[str, ...] = ()
-        """What a page offers to do to it, names for `poke`; said by its port."""
+        """Names for `poke` that a page offers; the robot's port sets them."""
         self._until: dict[str, float] = {}
         self._now = 0.0
         self.lights: dict[str, tuple[float, float, float]] = {}
@@ -234,7 +234,7 @@ class HostedRobot:
         return int(len(angles) - np.count_nonzero(good))
 
     def read(self, sensor: str) -> Floats:
-        """What a sensor says, (width,); poked ones say what they are poked to."""
+        """The value of a sensor, (width,); values that are set by hand come first."""
         value: Floats = self.senses.read(sensor)[0]
         if sensor in self.pokes:
             return np.full_like(value, self.pokes[sensor])

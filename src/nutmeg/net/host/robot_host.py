@@ -31,8 +31,8 @@ dynamics. Physics is stepped at 4 ms (`HostSettings.timestep`); all periods must
 
 **Time** is kept by a `HostClock`, which serves clients while it waits. In *real time* a stretch of simulated time
 begins when the wall clock has reached it. In *lock-step* it begins when every connected client has answered what it was
-last sent; with too few clients, time stands still. A client that is silent for longer than `patience` is given up: one
-that hangs holds up nobody for ever.
+last sent; with too few clients, time stands still. A client that is silent for longer than `patience` is not waited for
+any more.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ SELECT_RESOLUTION = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class HostSettings:
-    """What is hosted, and how time passes."""
+    """The scene, its robots and the pace of a host."""
 
     robots: tuple[Placement, ...]
     """The robots, with their places and actuation (ideal, servo, motoflex)."""
@@ -97,14 +97,14 @@ class HostSettings:
     speed: float = 1.0
     """Simulated seconds per second, in real time."""
     settle: float = 0.4
-    """Time in which robots come to rest in their start pose before the clock begins [s]."""
+    """Time for robots to settle in their start pose before the clock begins [s]."""
     noise: bool = True
     """Whether sensors err."""
     seed: int = 0
     record: Path | None = None
     """Where the recording goes; None for no recording."""
     record_period: float = 0.02
-    """Between two rows of the recording [s]."""
+    """Time between two rows of the recording [s]."""
 
 
 class Port(Protocol):
@@ -112,7 +112,7 @@ class Port(Protocol):
 
     @property
     def name(self) -> str:
-        """What its task is called."""
+        """Name of its task."""
 
     @property
     def period(self) -> float:
@@ -138,16 +138,16 @@ class Port(Protocol):
         """A picture has come, of any robot's camera; see `RobotHost.want_cameras`."""
 
     def close(self) -> None:
-        """Disconnects everybody and frees the sockets; closing twice is fine."""
+        """Disconnects all clients and frees the sockets; closing twice is fine."""
 
 
 class HostClock(RealTime):
-    """Serves sockets until simulated time may go on.
+    """Serves sockets until simulated time may continue.
 
     Args:
-        loop: served while waiting.
+        loop: the loop to serve while waiting.
         settings: whether to wait for clients instead of for the wall clock, for how many and how long.
-        ports: whose clients are waited for; those that were silent for too long are given up.
+        ports: ports whose clients are waited for, unless they were silent for too long.
     """
 
     def __init__(self, loop: SocketLoop, settings: HostSettings, ports: Sequence[Port]) -> None:
@@ -155,8 +155,8 @@ class HostClock(RealTime):
         self.late = 0
         """Stretches that came to an end more than a millisecond after they should have."""
         self.late_by_itself = 0
-        """Those among them in which this thread computed for longer than the stretch lasted; the others were late
-        because the computer had other things to do."""
+        """Those of them in which this thread computed for longer than the step lasts; the others were late because the
+        computer was busy."""
         self.stretches = 0
         self.patience = settings.patience
         self._loop, self._settings, self._ports = loop, settings, ports
@@ -246,12 +246,12 @@ class TaskTimes:
     latest: float = 0.0
     """The worst lateness [s]."""
     took: float = 0.0
-    """By all turns together [s]."""
+    """Time of all turns together [s]."""
     longest: float = 0.0
     """The longest turn [s]."""
 
     def note(self, *, late: float, took: float) -> None:
-        """Counts a turn that began so late and took so long [s]."""
+        """Counts a turn with its lateness and duration [s]."""
         late = max(0.0, late)
         self.turns += 1
         self.late += late > ON_TIME_TOLERANCE
@@ -310,7 +310,7 @@ class _HostRecording:
         """Rows for which there was no room."""
         self.problem = ""
         """Why nothing is recorded any more; empty while all is well."""
-        self._trace = TraceWriter(path, worlds, seed=seed, config=config, more=more)
+        self._trace = TraceWriter(path, worlds, seed=seed, config=config, senses=more)
         self._rows: queue.Queue[Callable[[], None] | None] = queue.Queue(MAX_WAITING_ROWS)
         self._thread = threading.Thread(target=self._work, name="recording", daemon=True)
         self._thread.start()
@@ -350,7 +350,7 @@ class _HostRecording:
 
 
 SCHEDULE_LABELS = tuple(TaskTimes(name="", period=0.0).row())[2:]
-"""What the recording says of each task, in the channel `schedule.<task>`: numbers that change."""
+"""Labels of the channel `schedule.<task>` of a recording, with the numbers that change."""
 
 
 class RobotHost(Closing):
@@ -406,7 +406,7 @@ class RobotHost(Closing):
 
     @property
     def time(self) -> float:
-        """Simulated so far [s]."""
+        """Simulated time [s]."""
         return self._schedule.time
 
     def take(self, robot: str, *, period: float) -> HostedRobot:
@@ -421,7 +421,7 @@ class RobotHost(Closing):
         self._more.append((channel, read))
 
     def want_cameras(self, port: str, cameras: Sequence[str]) -> None:
-        """Says which cameras a port's clients look through now, by `<robot>/<camera>`; replaces what it said before."""
+        """Sets the cameras that a port's clients use now, by `<robot>/<camera>`; replaces the previous ones."""
         self._wanted[port] = frozenset(cameras)
         self._cameras.want(frozenset().union(*self._wanted.values()))
 
@@ -437,7 +437,7 @@ class RobotHost(Closing):
         self._schedule.every(period, self._timed(task, run), name=task.name)
 
     def run(self, seconds: float = float("inf")) -> None:
-        """Hosts for so long in simulated time, or until `stop`."""
+        """Hosts for a simulated time [s], or until `stop`."""
         self._schedule.run(seconds, self.clock)
 
     def stop(self) -> None:
@@ -454,7 +454,7 @@ class RobotHost(Closing):
             self.recording.close()
 
     def close(self) -> None:
-        """Finishes the recording, disconnects everybody; closing twice is fine."""
+        """Finishes the recording and disconnects all clients; closing twice is fine."""
         if self._closed:
             return
         self._closed = True

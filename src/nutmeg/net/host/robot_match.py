@@ -1,4 +1,4 @@
-"""A match between the robots of a host: our referee judges it, and a GameController tells the robots.
+"""A match between the robots of a host: our referee judges it, and a GameController informs the robots.
 
     match = RobotMatch(rules_on("spl2025", "spl2025"), (["nao-v6-1", "nao-v6-2"], ["nao-v6-3"]), ControllerSettings())
     with RobotHost(settings, [lola, match]) as host:
@@ -6,8 +6,8 @@
     match.state.score, match.controller.robots
 
 Robots are moved by their own software over LoLA or OPEN-R, and hear states and penalties from the GameController, as at
-a tournament. The first list plays from the left, number 1 first. The referee sees true places; who is sent off, and
-everybody at a kick-off, is carried to its place in the pose it has, as people do it.
+a tournament. The first list plays from the left, number 1 first. The referee sees true places. Robots that are sent
+off, and all robots at a kick-off, are carried to their places in the pose they have, as people do it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RobotMatch:
     Args:
         rules: the rule book, on the pitch of the host's field.
         teams: names of the robots of the left and the right team, by their numbers.
-        controller: how robots hear the referee; None for not at all.
+        controller: sends the referee's decisions to the robots; None for none.
     """
 
     name = "referee"
@@ -99,7 +99,7 @@ class RobotMatch:
             self.controller = GameController(self._settings, self.rules)
 
     def turn(self, time: float) -> None:
-        """Judges what has happened since the last look, and tells it."""
+        """Judges the time since the last turn, and announces the decisions."""
         self.state, decisions = judge(self.state, self._facts(), self.rules)
         for decision in decisions:
             if isinstance(decision, MovePlayer):
@@ -118,7 +118,7 @@ class RobotMatch:
         return teams[::-1] if self.swapped else teams
 
     def _facts(self) -> Facts:
-        """What the referee has to know."""
+        """The facts for the referee."""
         worlds = self._host.worlds
         position, velocity = np.zeros((*PLAYERS_SHAPE, 3)), np.zeros((*PLAYERS_SHAPE, 2))
         for place, team in enumerate(self._robots):
@@ -141,7 +141,7 @@ class RobotMatch:
         )
 
     def _contacts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(2, 11) who touches the ball, (K, 2, 2) which robots touch each other, and (K, 2) where; by teams."""
+        """(2, 11) touches of the ball, (K, 2, 2) pairs of touching robots, and (K, 2) contact points; by teams."""
         model, data = self._model, self._data
         data.qpos[:] = self._host.worlds.qpos[0]
         mujoco.mj_kinematics(model, data)
@@ -184,9 +184,9 @@ class RobotMatch:
     def counts(self) -> dict[str, object]:
         """The score, and what the GameController has sent and heard, for reports; by teams, not by sides."""
         left, right = self.state.score
-        told = {} if self.controller is None else self.controller.summary()
+        heard = {} if self.controller is None else self.controller.summary()
         score = [right, left] if self.swapped else [left, right]
-        return {"score": score, "mode": self.state.mode.wire_name, "fouls": self.state.fouls, **told}
+        return {"score": score, "mode": self.state.mode.wire_name, "fouls": self.state.fouls, **heard}
 
     def close(self) -> None:
         """Closes the sockets of the GameController; closing twice is fine."""

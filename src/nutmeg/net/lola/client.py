@@ -1,4 +1,4 @@
-"""A LoLA client for programs of one's own: sensors as arrays, actuators by name.
+"""A LoLA client for users' programs: sensors as arrays, actuators by name.
 
     with LolaClient.connect("/tmp/robocup") as nao:
         for senses in nao.cycles(500):                  # six seconds
@@ -40,13 +40,13 @@ class Senses:
     """Joint angles in LoLA's order, (25,) [rad]."""
     stiffness: Floats
     current: Floats
-    """(25,) [A]."""
+    """Currents of the motors, (25,) [A]."""
     temperature: Floats
     """(25,) [degrees Celsius]."""
     accelerometer: Floats
     """Gravity's sign: (0, 0, -9.81) when standing, (3,) [m/s²]."""
     gyroscope: Floats
-    """(3,) [rad/s]."""
+    """Angular velocity of the torso, (3,) [rad/s]."""
     angles: Floats
     """Roll and pitch, (2,) [rad]."""
     forces: Floats
@@ -103,11 +103,15 @@ class LolaClient(Closing):
         senses = Senses(config=tuple(str(text) for text in found["RobotConfig"]), **numbers)
         if "Position" not in self._targets:
             self._targets["Position"] = senses.position.copy()
-            self._targets["Stiffness"] = senses.stiffness.copy()
+            # Stiffness is sent for all joints. A robot that reports none has not been told any, and holds its pose.
+            self._targets["Stiffness"] = senses.stiffness.copy() if senses.stiffness.any() else np.ones(len(JOINTS))
         return senses
 
     def move(self, angles: Mapping[str, float], *, stiffness: float | None = None) -> None:
-        """Sets targets of joints by name [rad], and the stiffness of these joints, with the next `send`."""
+        """Sets targets of joints by name [rad], and the stiffness of these joints, with the next `send`.
+
+        The others keep their stiffness; where none was reported, they are held at full stiffness where they are.
+        """
         for name, angle in angles.items():
             place = _place(name)
             self._targets["Position"][place] = angle
@@ -129,7 +133,7 @@ class LolaClient(Closing):
         self._changed.clear()
 
     def cycles(self, count: int) -> Iterator[Senses]:
-        """So many cycles: what is set while one is looked at is sent at its end."""
+        """Iterates over cycles; commands that are set during one are sent at its end."""
         for _ in range(count):
             yield self.sense()
             self.send()

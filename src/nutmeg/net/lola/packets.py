@@ -78,7 +78,7 @@ COMMANDS = {"Position": len(JOINTS), "Stiffness": len(JOINTS), "Sonar": 2, **LIG
 """Keys of an actuator packet, and how many numbers belong to each."""
 
 Value: TypeAlias = "bool | int | float | bytes | list[Value] | dict[Value, Value] | None"
-"""What a message may be; texts are read as bytes, so that no text can be wrong."""
+"""Values of a message; texts are read as bytes, so that no encoding can be wrong."""
 MAX_MESSAGE = 8192
 """The longest message [bytes]; a full set of actuators with floats of 64 bits has 1374."""
 MAX_ENTRIES = 64
@@ -197,16 +197,16 @@ def read_sensors(data: bytes) -> dict[str, list[float] | list[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Commands:
-    """What an actuator packet says."""
+    """The content of an actuator packet."""
 
     numbers: dict[str, Floats] = field(default_factory=dict)
-    """By key, all of the right length; some may be no numbers (NaN)."""
+    """Numbers by key, all of the right length; some may be NaN."""
     problems: tuple[str, ...] = ()
-    """What could not be taken, and why."""
+    """What was ignored, and why."""
 
 
 def read_commands(message: Value) -> Commands:
-    """The commands in a message; what does not make sense is left out and said in `problems`."""
+    """The commands in a message; invalid ones are left out and reported in `problems`."""
     if not isinstance(message, dict):
         return Commands(problems=(f"a packet must be a map, this is a {type(message).__name__}",))
     numbers: dict[str, Floats] = {}

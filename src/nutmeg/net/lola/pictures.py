@@ -19,7 +19,7 @@ Every picture is a head of 28 bytes, little-endian, followed by its pixels, the 
     20      uint32   sequence number of this camera's pictures; gaps are pictures that were left out
     24      uint32   bytes that follow
 
-Only what somebody looks at is drawn. A client that reads too slowly misses whole pictures, never a part of one.
+Only cameras that clients use are drawn. A client that reads too slowly misses whole pictures, never a part of one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ LIMITS = Limits(
     burst=1 << 30,
     socket_buffer=2 * 1024 * 1024,  # a few pictures of 640 x 480
 )
-"""What one client may do."""
+"""Limits of one client."""
 
 
 def yuyv(pixels: Bytes) -> Bytes:
@@ -97,7 +97,7 @@ class _Viewer(Connection[bytes]):
 
     robot = ""
     cameras = 3
-    """The cameras that are wanted, a bit for each."""
+    """The requested cameras, a bit for each."""
     form = YUYV
 
 
@@ -153,7 +153,7 @@ class PicturePort:
         self._want()
 
     def close(self) -> None:
-        """Disconnects everybody and frees the ports."""
+        """Disconnects all clients and frees the ports."""
         for viewer in self._viewers:
             viewer.close()
         for listener in self._listeners:
@@ -172,6 +172,6 @@ class PicturePort:
         self._want()
 
     def _want(self) -> None:
-        """Tells the host which cameras somebody looks through."""
+        """Has those cameras drawn that clients use."""
         wanted = {f"{v.robot}/{name}" for v in self._viewers for k, name in enumerate(CAMERAS) if v.cameras & (1 << k)}
         self._host.want_cameras("lola", sorted(wanted))

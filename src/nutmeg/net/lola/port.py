@@ -5,13 +5,13 @@
     with RobotHost(HostSettings(robots=robots), [port]) as host:
         host.run()
 
-As on the robot, anybody may connect to a socket and is sent the packets; the client that connected last moves the
+As on the robot, any program may connect to a socket and receives the packets; the client that connected last moves the
 robot, so that a program that takes over is not disturbed by one that forgot to go. A client that goes leaves the robot
-with its last commands, for the next one. In lock-step everybody connected is waited for. Packets go out whole or not
+with its last commands, for the next one. In lock-step all connected clients are waited for. Packets go out whole or not
 at all: a client that does not read misses packets, but never sees a part of one, and finds the newest few when it reads
 again.
 
-`LolaBody` is the simulated Nao behind a socket, with the units and signs of the real one:
+`_LolaBody` is the simulated Nao behind a socket, with the units and signs of the real one:
 
 - *Accelerometer* has the sign of the Nao: gravity, not its reaction, so that it is (0, 0, -9.81) when the robot stands.
   In the sources of nao_lola a real robot leaning back by 0.36 rad has (-3.07, -0.39, -9.32). *Gyroscope* is in rad/s, x
@@ -22,7 +22,8 @@ again.
   while charging are what rUNSWift's sources note of real robots (bit 5: discharging, bit 7: charging).
 - *Current* and *Temperature* are those of `host.robot`. *Status* says how hot a motor is: 0 fine, 1 hot (from 70
   degrees), 2 very hot (75), 3 too hot (80); the temperatures are assumed, and nothing is switched off.
-- *Stiffness* is what the motors have; until a client has set it, they hold the start pose at full stiffness.
+- *Stiffness* is what the motors have. Until a client has set it, they hold the start pose at full stiffness, but it is
+  reported as 0, as by a real robot: there are programs that compare the joints of stiff motors with their last targets.
 - Hands are not simulated: they reach their targets within half a second.
 """
 
@@ -61,10 +62,10 @@ HOT = (70.0, 75.0, 80.0)
 HAND_SPEED = 2.0
 """Speed of a hand that opens, as a share of its range per second."""
 POKES = (*packets.TOUCHES, *packets.SONARS, "Battery", "Charging")
-"""What somebody can do to the robot by hand: touch it, hold something before it, change its battery."""
+"""Sensors that can be set by hand: touch, sonar and battery."""
 
 
-class LolaBody:
+class _LolaBody:
     """The body of a Nao behind a LoLA socket; its number is part of its serial numbers."""
 
     def __init__(self, robot: HostedRobot, *, number: int) -> None:
@@ -75,12 +76,13 @@ class LolaBody:
         self._motors = robot.motor_index(JOINTS[i] for i in self._joints)
         self._hands = np.array([JOINTS.index(name) for name in packets.HANDS])
         self._hand_targets, self._hand_stiffness, self._hand_places = np.zeros(2), np.ones(2), np.zeros(2)
+        self._stiffened = False
         self._encoders = self._encoder_places()
         self._sonar, self._sonar_on = np.zeros(len(packets.SONARS)), np.ones(len(packets.SONARS), dtype=bool)
         self._tilt: Floats = np.zeros((1, 2))
         self._lights = {name: np.zeros(count) for name, count in LIGHTS.items()}
         self._stand()
-        self._lean(np.zeros((1, 3)), np.zeros((1, 3)))  # now, as it takes long the first time
+        self._lean(np.zeros((1, 3)), np.zeros((1, 3)))  # compiles now, which takes long the first time
 
     @property
     def lights(self) -> Floats:
@@ -88,7 +90,7 @@ class LolaBody:
         return np.concatenate(list(self._lights.values()))
 
     def obey(self, commands: Commands) -> int:
-        """Does what a client said; returns how many numbers were none (NaN, infinite)."""
+        """Carries out a client's commands; returns how many numbers were invalid (NaN, infinite)."""
         wrong = 0
         for name, numbers in commands.numbers.items():
             good = np.isfinite(numbers)
@@ -106,12 +108,12 @@ class LolaBody:
         return wrong
 
     def packet(self) -> bytes:
-        """What the robot senses now; once a cycle."""
+        """The sensor packet of this cycle; called once a cycle."""
         robot, packet = self.robot, self._packet
         imu = robot.read("imu")
-        gyro, felt = imu[None, :3].copy(), imu[None, 3:].copy()
-        self._lean(gyro, felt)
-        packet["Accelerometer"], packet["Gyroscope"], packet["Angles"] = -felt[0], gyro[0], self._tilt[0]
+        gyro, acceleration = imu[None, :3].copy(), imu[None, 3:].copy()
+        self._lean(gyro, acceleration)
+        packet["Accelerometer"], packet["Gyroscope"], packet["Angles"] = -acceleration[0], gyro[0], self._tilt[0]
         packet["Battery"] = self._battery()
         packet["FSR"] = [robot.read(name)[0] / STANDARD_GRAVITY for name in packets.FORCES]
         packet["Touch"] = [robot.read(name)[0] for name in packets.TOUCHES]
@@ -125,7 +127,7 @@ class LolaBody:
         step = HAND_SPEED * PERIOD * (self._hand_stiffness > 0)
         self._hand_places += np.clip(self._hand_targets - self._hand_places, -step, step)
         packet["Position"] = self._all(robot.read("encoders")[self._encoders], self._hand_places)
-        packet["Stiffness"] = self._all(motors.stiffness[self._motors], self._hand_stiffness)
+        packet["Stiffness"] = self._all(motors.stiffness[self._motors], self._hand_stiffness) * self._stiffened
         packet["Current"] = self._all(motors.current[self._motors], 0.0)
         packet["Temperature"] = self._all(motors.temperature[self._motors], AMBIENT_TEMPERATURE)
         packet["Status"] = self._all(np.digitize(motors.temperature[self._motors], HOT).astype(float), 0.0)
@@ -137,6 +139,7 @@ class LolaBody:
         return out
 
     def _stiffen(self, numbers: Floats, good: Bools) -> None:
+        self._stiffened = True
         stiffness = np.clip(np.where(good, numbers, 0.0), 0.0, 1.0)
         mine = good[self._joints]
         self.robot.motors.stiffness[self._motors[mine]] = stiffness[self._joints[mine]]
@@ -149,10 +152,10 @@ class LolaBody:
         status = CHARGING if motors.charging else DISCHARGING
         return charge, status, motors.battery_current, motors.battery_temperature
 
-    def _lean(self, gyro: Floats, felt: Floats) -> None:
+    def _lean(self, gyro: Floats, acceleration: Floats) -> None:
         from nutmeg.motion.inertial_kernels import estimate_tilts  # here: the compiler takes its time to load
 
-        estimate_tilts(gyro, felt, PERIOD, self._tilt)
+        estimate_tilts(gyro, acceleration, PERIOD, self._tilt)
 
     def _stand(self) -> None:
         """Takes the tilt at the start from gravity, at rest."""
@@ -193,7 +196,7 @@ LIMITS = Limits(
     sustained=32768 + 4096,  # all that a client can send in a cycle before it is held up
     socket_buffer=4096,  # a few packets: a client that reads again finds the newest
 )
-"""What one client may do."""
+"""Limits of one client."""
 LIGHT_LABELS = tuple(f"{name}{k}" for name, count in LIGHTS.items() for k in range(count))
 """Lights as they are recorded, in the channel `<robot>.lights`."""
 
@@ -224,7 +227,7 @@ class LolaPort:
         for number, (name, path) in enumerate(self.paths.items(), 1):
             robot = host.take(name, period=PERIOD)
             robot.hands_on = POKES
-            body = LolaBody(robot, number=number)
+            body = _LolaBody(robot, number=number)
             self.seats[name] = _LolaSeat(name, path, body, host, self._report)
             about = "LoLA's lights, 0 to 1"
             channel = Channel(name=f"{name}.lights", labels=LIGHT_LABELS, resolution=0.01, about=about)
@@ -257,14 +260,14 @@ class LolaPort:
             self.pictures.send(picture)
 
     def counts(self) -> dict[str, int]:
-        """Packets, answers, missed packets and problems so far, of all clients."""
+        """Counts of packets, answers, missed packets and problems, of all clients."""
         total: Counter[str] = Counter()
         for seat in self.seats.values():
             total.update(seat.clients.counts())
         return dict(total)
 
     def close(self) -> None:
-        """Disconnects everybody and removes the sockets; closing twice is fine."""
+        """Disconnects all clients and removes the sockets; closing twice is fine."""
         for seat in self.seats.values():
             seat.close()
         if self.pictures is not None:
@@ -274,7 +277,7 @@ class LolaPort:
 class _LolaSeat:
     """One robot, its socket and its clients; the owner of their connections."""
 
-    def __init__(self, name: str, path: Path, body: LolaBody, host: RobotHost, report: Reporter) -> None:
+    def __init__(self, name: str, path: Path, body: _LolaBody, host: RobotHost, report: Reporter) -> None:
         self.name, self.path, self.body = name, path, body
         self.clients: Clients[Connection[Value]] = Clients(MAX_CLIENTS, report)
         """The last one moves the robot."""
@@ -282,7 +285,7 @@ class _LolaSeat:
         self._listener = Listener(host.loop, unix_listener(path), self._admit)
 
     def turn(self) -> None:
-        """A new cycle: everybody is sent the packet."""
+        """Sends all clients the packet of a new cycle."""
         packet = self.body.packet()
         for client in list(self.clients):
             client.unanswered = client.offer(packet) or client.unanswered
@@ -307,7 +310,7 @@ class _LolaSeat:
         self._host.event("left", robot=self.name, reason=connection.lost or "")
 
     def close(self) -> None:
-        """Disconnects everybody and removes the socket."""
+        """Disconnects all clients and removes the socket."""
         self.clients.close()
         self._listener.close()
         self.path.unlink(missing_ok=True)

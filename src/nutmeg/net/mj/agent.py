@@ -102,7 +102,7 @@ def _fields(parts: Sequence[Expression]) -> dict[bytes, list[Expression]]:
 
 
 def _numbers(words: Sequence[Expression] | None, count: int) -> Floats:
-    """So many numbers; zeros where there are others."""
+    """A number of values; zeros if the count differs."""
     found = None if words is None else sexpr.numbers(words, count)
     return np.zeros(count) if found is None else np.array(found)
 

@@ -1,4 +1,4 @@
-"""What agents of rcssservermj send: five numbers a motor, beams, speech, and the request with which they enter.
+"""Messages of agents of rcssservermj: five numbers a motor, beams, speech, and the request with which they enter.
 
     orders = read_orders(b"(he1 10 0 20 0.5 0)(SPK say 100 SGVsbG8=)(syn)", "t1")
     orders.action.motors[0]                 # [10, 0, 20, 0.5, 0]; rows of motors that were not mentioned are NaN
@@ -6,8 +6,8 @@
 
     read_entry(b"(init T1 reds 3)")         # Entry(robot="t1", team="reds", number=3)
 
-Nothing an agent sends raises: what cannot be used is left out and said in `problems`. Nearly all messages are motors
-with `(syn)` at their end; these are read by compiled code. What it does not know, it leaves to `sexpr`.
+Nothing an agent sends raises: what cannot be used is left out and reported in `problems`. Nearly all messages are
+motors with `(syn)` at their end; these are read by compiled code. What it does not know, it leaves to `sexpr`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from nutmeg.net.simspark.sexpr import Expression
 MAX_WORDS = 1024
 """Words and parentheses in a message; all motors have about 190."""
 MAX_SPEECH = 1024
-"""Longest message that is decoded [bytes of base64]; who hears at most ten bytes needs sixteen."""
+"""Longest message that is decoded [bytes of base64]; ten bytes, the most that are heard, need sixteen."""
 _KEYS = {robot: np.array([name_key(name) for name in names], np.int64) for robot, names in EFFECTORS.items()}
 _COLUMNS = {robot: {name.encode(): k for k, name in enumerate(names)} for robot, names in EFFECTORS.items()}
 
@@ -50,13 +50,13 @@ class Entry(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """What one message asks for."""
+    """The content of one message."""
 
     action: Action
     problems: tuple[str, ...] = ()
     """What was ignored, and why."""
     broken: bool = False
-    """Whether the message was no list of effectors at all."""
+    """Whether the message was no list of effectors."""
 
 
 def read_entry(message: bytes) -> Entry | str:
@@ -96,7 +96,7 @@ def merged(first: Action, second: Action) -> Action:
 
 
 def _read_slowly(message: bytes, robot: str) -> Orders:
-    """The same for messages that have more than plain motors in them."""
+    """The orders in a message with more than plain motors."""
     draft = _Draft(robot)
     draft.read(message.rstrip(b"\0"), MAX_WORDS)
     motors = np.array(draft.motors) if draft.moved else None

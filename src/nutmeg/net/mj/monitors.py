@@ -13,7 +13,7 @@ cycles. GoalWidth and GoalDepth are exchanged, as there.
 |---|---|
 | `(agent (unum n)(team NAME)(pos x y z))`; the team may be `Left` or `Right` | places a player, looking along x |
 | the same with `(move x y z degrees)` or `(move3d x y z qw qx qy qz)` | with a heading from +x, or with an attitude |
-| `(kickOff Left)`, also `left`, `L`, `l` | kicks off; without a side, whoever's turn it is |
+| `(kickOff Left)`, also `left`, `L`, `l` | kicks off; without a side, the one whose turn it is |
 
 All others are SimSpark's (see `net.simspark.trainer`), of which rcssservermj 0.2.1 knows `ball`, `dropBall`, `playMode`
 (which does nothing there) and `killsim`.
@@ -51,7 +51,7 @@ PLAY_ON = WIRE_NAMES.index("PlayOn")
 FULL_EVERY = 250
 """Cycles between two full frames."""
 FIELD_HEIGHT = 40
-"""What the server says of the room above the pitch [m]. Source: rcssservermj 0.2.1, soccer_fields.py."""
+"""Height of the room above the pitch in the server's frames [m]. Source: rcssservermj 0.2.1, soccer_fields.py."""
 _IDENTITY = "(SLT 1.0000 0.0000 0.0000 0.0000 0.0000 1.0000 0.0000 0.0000 0.0000 0.0000 1.0000 0.0000 %s 1.0000)"
 _TRANSFORM = "(SLT %.4f %.4f %.4f 0.0000 %.4f %.4f %.4f 0.0000 %.4f %.4f %.4f 0.0000 %.4f %.4f %.4f 1.0000)"
 _T1_LIMB = {
@@ -102,7 +102,7 @@ class MonitorFrames:
         self._fouls: list[str] = []
         self._changed: list[bool] = []
         self.robots_changed = True
-        """Whether everybody needs a full frame, because robots have come or gone or none was sent for long."""
+        """Whether all monitors need a full frame, because robots have come or gone or none was sent for long."""
 
     def look(self) -> None:
         """Takes in the game as it is now; what has changed since the last look is the next difference."""
@@ -210,7 +210,7 @@ def _body_texts(
 
 
 def environment(game: MjGame) -> str:
-    """What a full frame says of the pitch and the rules."""
+    """Pitch and rules in a full frame."""
     field, rules = game.world.field, game.rules
     assert field.goal is not None, "the world has checked it"
     assert field.goal_area is not None, "the world has checked it"

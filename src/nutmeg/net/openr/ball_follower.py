@@ -57,7 +57,7 @@ class BallSighting:
     above: float
     """Positive up [rad]."""
     distance: float
-    """From the camera to the ball's centre, judged by its size [m]; too far if it is partly hidden."""
+    """Distance from the camera to the ball's centre, from its size [m]; too large if the ball is partly hidden."""
     pixels: int
     """Pixels of its colour."""
 
@@ -155,11 +155,11 @@ class BallFollower:
         self._heads: deque[tuple[float, float, float, float]] = deque(maxlen=64)
         self._seen_at, self._turned = -math.inf, 0.0
         self.bearing = 0.0
-        """The bearing of the ball from the trunk, positive to the left [rad]; goes on with the robot's own turning."""
+        """Bearing of the ball from the trunk, positive to the left [rad]; it is updated by the robot's own turning."""
         self.pitch = self.settings.search_pitch
         """The pitch of the ball from the neck, positive up [rad]."""
         self.distance = math.inf
-        """From the camera to the ball along the ground, as judged last [m]."""
+        """Last estimate of the distance from the camera to the ball along the ground [m]."""
 
     @property
     def arrived(self) -> bool:
@@ -249,7 +249,7 @@ class Neck:
 
 
 def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -> bool:
-    """Has a robot follow the ball for so long in simulated time; whether it has arrived, which ends it."""
+    """Lets a robot follow the ball for a simulated time; returns whether it has arrived, which ends it."""
     robot.power(on=True)
     robot.set_gains()
     _catch_up(robot)
@@ -264,7 +264,7 @@ def follow_ball(robot: OpenrClient, follower: BallFollower, *, seconds: float) -
 
 
 def _catch_up(robot: OpenrClient) -> None:
-    """Reads sensor vectors that came while nobody read them, so that commands are not sent for each of them."""
+    """Discards sensor vectors that have piled up, so that commands are not sent for each of them."""
     while not robot.design.lock_step:
         began = time.monotonic()
         next(robot.sensors())

@@ -15,7 +15,7 @@ switches 0 or 1. Everything runs in the caller's thread: packets are read while 
         robot.observe_pictures(lambda picture: ...)
         robot.spin(seconds=10)
 
-Sensor vectors and pictures that nobody takes are dropped, the oldest first, and counted in `missed`. With a server in
+Sensor vectors and pictures that are not taken are dropped, the oldest first, and counted in `missed`. With a server in
 lock-step, a client that waits for the next sensor vector has dealt with the last one: time goes on while it waits.
 """
 
@@ -114,7 +114,7 @@ class OpenrClient(Closing):
     ) -> None:
         self.timeout = timeout
         self.missed = 0
-        """Sensor vectors and pictures that nobody took in time."""
+        """Sensor vectors and pictures that were not taken in time."""
         self.dropped = 0
         """Packets that the server dropped because this client was too slow."""
         self._sockets = [_connect(sensors, timeout)]
@@ -156,7 +156,7 @@ class OpenrClient(Closing):
         self._watchers.append((self._pictures, observer))
 
     def spin(self, seconds: float) -> None:
-        """Calls observers for so long in simulated time."""
+        """Calls observers for a simulated time [s]."""
         end = None if self._last < 0 else self._now + seconds
         while end is None or self._now < end:
             seen = self._last
@@ -226,7 +226,7 @@ class OpenrClient(Closing):
                 return status
 
     def step(self) -> None:
-        """In lock-step: the newest sensor vector has been dealt with, or there was none yet."""
+        """In lock-step, acknowledges the newest sensor vector, if there is one."""
         self._send(commands.step_packet(self._last if self._last >= 0 else commands.NEWEST, sequence=self._next()))
 
     def joint(self, name: str) -> int:
@@ -253,7 +253,7 @@ class OpenrClient(Closing):
             raise EnvironmentProblem(f"the robot does not take commands any more: {error}.") from None
 
     def _wait_for_news(self, done: Callable[[], bool]) -> None:
-        """Waits; with a server in lock-step, time goes on meanwhile."""
+        """Waits; with a server in lock-step, time continues meanwhile."""
         while not done():
             if not self.design.lock_step:
                 self._wait(done)
@@ -272,7 +272,7 @@ class OpenrClient(Closing):
             self._pump(left)
 
     def _pump(self, timeout: float) -> None:
-        """Reads what has come, waiting at most so long."""
+        """Reads what has come, waiting at most for a time [s]."""
         ready, _, _ = select.select(self._sockets, [], [], timeout)
         for sock in ready:
             reader = self._readers[self._sockets.index(sock)]

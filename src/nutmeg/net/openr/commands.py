@@ -1,4 +1,4 @@
-"""What clients tell an OPEN-R robot: command vectors, gains, power, the camera's settings, steps.
+"""Messages of clients to an OPEN-R robot: command vectors, gains, power, the camera's settings, steps.
 
     vector = CommandVector(channel=0, commands=(joint_command(4, [0.1, 0.2]),))
     socket.sendall(commands_packet(vector, sequence=1))

@@ -44,7 +44,7 @@ HERE = "127.0.0.1"
 ROBOT_SPACING = 0.8
 """Distance between robots without a place of their own [m]."""
 BALL_DISTANCE = 0.9
-"""From such robots to the ball [m]."""
+"""Distance from the ball of robots without a place of their own [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +64,13 @@ class OpenrRobotSettings:
     team: str = "grey"
     """Team colour by name."""
     actuation: str = "ideal"
-    """What drives its joints."""
+    """Actuation of its joints."""
     awake: bool = False
     """Whether its motors are on, with standard gains, before any client says so."""
     sensors: str = ""
     """Address and port on which it sends sensors and pictures, `127.0.0.1:10120`; port 0 takes a free one."""
     commands: str = ""
-    """Address and port on which it takes commands."""
+    """Address and port for commands."""
 
     def __post_init__(self) -> None:
         for text in (self.sensors, self.commands):
@@ -80,7 +80,7 @@ class OpenrRobotSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenrSettings:
-    """What an OPEN-R server serves."""
+    """Settings of an OPEN-R server."""
 
     robot: tuple[OpenrRobotSettings, ...] = (OpenrRobotSettings(),)
     """The robots."""
@@ -191,7 +191,7 @@ def settings_for(
 
 
 def host_settings(settings: OpenrSettings, **options: Any) -> HostSettings:  # noqa: ANN401
-    """What a host needs to know to serve these robots; options are further fields of `HostSettings`."""
+    """The settings of a host for these robots; options are further fields of `HostSettings`."""
     return HostSettings(
         robots=settings.placements, field=settings.field, ball=settings.ball, ball_pos=settings.ball_pos, **options
     )

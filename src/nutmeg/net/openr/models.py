@@ -41,7 +41,7 @@ DATA_TYPES: dict[str, int] = {
 
 
 class Kind(IntEnum):
-    """What a primitive is; its locator says so."""
+    """Kinds of primitives, as their locators have them."""
 
     JOINT2 = 1
     JOINT3 = 2
@@ -95,7 +95,7 @@ class Primitive:
     of: str = ""
     """Joint, sensor or camera of the simulated robot; empty if there is none."""
     measures: Measures | None = None
-    """What it measures, if it is in the sensor vector."""
+    """The measured quantity, if it is in the sensor vector."""
     axis: int = 0
     """acceleration: 0 to the front, 1 to the right, 2 up."""
     turn: int | None = None
@@ -123,7 +123,7 @@ class Primitive:
 
 @dataclass(frozen=True, kw_only=True)
 class CameraChoices:
-    """What the camera can be set to, by OPEN-R's parameters 1, 2, 3."""
+    """Settings of the camera, by OPEN-R's parameters 1, 2, 3."""
 
     white_balance: tuple[float, float, float]
     """Indoor, outdoor, fluorescent [K]."""
@@ -148,13 +148,13 @@ class Model:
     image_period: int
     """Time between pictures [microseconds]."""
     camera: CameraChoices
-    """What the camera can be set to; it starts with fluorescent, middle, middle."""
+    """Settings of the camera; it starts with fluorescent, middle, middle."""
     shifts: tuple[int, int, int]
     """Standard shifts P, I, D."""
     sensors: tuple[Primitive, ...]
     """The sensor vector, in its order."""
     others: tuple[Primitive, ...]
-    """What is not in the sensor vector."""
+    """Primitives that are not in the sensor vector."""
 
     @cached_property
     def primitives(self) -> tuple[Primitive, ...]:

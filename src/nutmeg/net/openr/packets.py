@@ -55,7 +55,7 @@ class PacketError(NutmegError):
 
 
 class PacketType(IntEnum):
-    """What a packet is."""
+    """Types of packets."""
 
     DESIGN = 1
     SENSORS = 2
@@ -69,7 +69,7 @@ class PacketType(IntEnum):
 
 
 class Event(IntEnum):
-    """What became of a command vector."""
+    """Outcomes of a command vector."""
 
     BEGUN = 1
     FINISHED = 2
@@ -207,7 +207,7 @@ def read_design(body: bytes) -> Design:
 
 
 class Status(NamedTuple):
-    """What became of a command vector."""
+    """The outcome of a command vector."""
 
     command: int
     """Sequence of its packet."""
@@ -277,7 +277,7 @@ IMAGE_HEADER = _IMAGE_INFO.size
 
 
 def _vector_dtype(count: int) -> np.dtype[Any]:
-    """An OSensorFrameVectorData with so many primitives."""
+    """An OSensorFrameVectorData with a number of primitives."""
     return np.dtype([("vectorInfo", VECTOR_INFO), ("info", FRAME_INFO, count), ("data", VALUE, (count, MAX_FRAMES))])
 
 
@@ -387,11 +387,11 @@ class ImagePlane(NamedTuple):
     """One of the three packets of a picture."""
 
     plane: int
-    """0 Y, 1 Cr, 2 Cb."""
+    """Which component the plane holds: 0 Y, 1 Cr, 2 Cb."""
     frame: int
     field_counter: int
     pixels: Bytes
-    """(height, width)"""
+    """Values of the component, (height, width)."""
 
 
 def read_image(packet: Packet) -> ImagePlane:

@@ -46,7 +46,7 @@ LIMITS = Limits(
     sustained=65536 + 16384,  # all that a client can send in a frame before it is held up
     socket_buffer=262144,
 )
-"""What one client may do."""
+"""Limits of one client."""
 MAX_CLIENTS = 4
 """Most clients on each port."""
 SENSORS_KEPT = {"design": 1, "sensors": 32, "pictures": 2}
@@ -54,9 +54,9 @@ SENSORS_KEPT = {"design": 1, "sensors": 32, "pictures": 2}
 STATUS_KEPT = {"design": 1, "status": 256}
 """Packets by kind that wait for a slow commander."""
 CAMERA = "camera"
-"""What an AIBO's camera is called in its robot file."""
+"""Name of an AIBO's camera in its robot file."""
 PRESSED = ("switch", "touch", "force")
-"""What people can press by hand, on the page."""
+"""Kinds of sensors that people can press on the page."""
 
 
 class OpenrConnection(Connection[packets.Packet]):
@@ -131,7 +131,7 @@ class _NoPackets:
     problem: str | None = None
 
     def feed(self, _data: bytes) -> list[packets.Packet]:
-        """Whatever has come is a problem."""
+        """Any data is a problem."""
         self.problem = "sent something, but on this connection only the robot speaks"
         return []
 
@@ -234,7 +234,7 @@ class Seat:
         self._changed()
 
     def close(self) -> None:
-        """Disconnects everybody; closing twice is fine."""
+        """Disconnects all clients; closing twice is fine."""
         self.listeners.close()
         self.commanders.close()
         for door in self._doors:
@@ -270,7 +270,7 @@ class OpenrPort:
     def __init__(self, settings: OpenrSettings, *, report: Reporter = no_report) -> None:
         self.settings = settings
         self.seats: dict[str, Seat] = {}
-        """By the robots' names."""
+        """Seats by the robots' names."""
         self._report = report
         self._host: RobotHost | None = None
 
@@ -320,12 +320,12 @@ class OpenrPort:
             self.seats[robot].picture(picture)
 
     def close(self) -> None:
-        """Disconnects everybody."""
+        """Disconnects all clients."""
         for seat in self.seats.values():
             seat.close()
 
     def rows(self) -> list[dict[str, object]]:
-        """What each robot has done, for people."""
+        """Counts of each robot, for people."""
         return [
             {
                 "robot": name,
@@ -339,12 +339,12 @@ class OpenrPort:
         ]
 
     def counts(self) -> dict[str, int]:
-        """The same, of all robots together."""
+        """The same counts of all robots together."""
         rows = self.rows()
         return {key: sum(int(str(row[key])) for row in rows) for key in rows[0] if key != "robot"}
 
     def _look(self) -> None:
-        """Has only those cameras drawn that somebody looks through."""
+        """Has only those cameras drawn that clients use."""
         if self._host is not None and self.settings.pictures:
             seen = [f"{name}/{CAMERA}" for name, seat in self.seats.items() if seat.listeners]
             self._host.want_cameras(self.name, seen)

@@ -46,7 +46,7 @@ MAX_QUEUED = 16
 
 @dataclass(frozen=True, slots=True)
 class VectorEvent(Generic[Owner]):
-    """What became of a command vector."""
+    """The outcome of a command vector."""
 
     owner: Owner
     sequence: int
@@ -64,10 +64,10 @@ class _Running(Generic[Owner]):
     began: int = 0
     """Counts the vectors in the order in which they began."""
     step: int = 0
-    """Frames executed so far."""
+    """Number of executed frames."""
     length: int = 1
     turns: list[dict[int, bytes]] = field(default_factory=list)
-    """For each command: the value that begins at a frame, counted from the vector's first."""
+    """For each command: values by the frame at which they begin, counted from the vector's first."""
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ class _OpenrMotors:
         self._scale = np.zeros((2, len(table.motors)))
         self._scale[:, ears] = 1.0
         self._integral_rate = np.zeros(len(table.motors))
-        """What I is relative to P, in shares of the standard gains, (motors,)."""
+        """Ratio of I to P, in shares of the standard gains, (motors,)."""
         self._offset = np.zeros(len(table.motors))
         """The integral part as an angle of the set-point, (motors,) [rad]."""
         self._last_references: Floats = robot.targets
@@ -246,7 +246,7 @@ class _OpenrMotors:
         motors.p_gain[:], motors.d_gain[:] = np.where(limp, 1.0, self._scale)
         # The set-point moves by what the integral torque is worth at the present stiffness.
         error, bound = self.references - self._robot.angles[self._joints], self._max_offset
-        # A joint on its way lags behind without any load: what is summed then would carry it past its goal.
+        # A moving joint lags behind without any load: an integral of that error would carry it past its goal.
         resting = (self.references == self._last_references) & (np.abs(error) < bound / _INTEGRAL_TORQUE)
         self._offset += np.where(resting, self._integral_rate * error * (self._robot.period / _INTEGRAL_TIME), 0.0)
         np.clip(self._offset, -bound, bound, out=self._offset)
@@ -265,7 +265,7 @@ TOUCHED_VALUE = 50
 """The value of a touched sensor of an ERS-7, of 80; its thresholds are 9 to 14."""
 FULL_DUTY = 512
 _GRAVITY_SIGNS = np.array([-1.0, 1.0, -1.0])
-"""From proper acceleration forward, left, up to gravity's pull forward, right, up."""
+"""Signs from proper acceleration forward, left, up to gravity forward, right, up."""
 
 
 class _OpenrSensors:
@@ -390,7 +390,7 @@ class CameraControls:
 
     @property
     def factors(self) -> Floats:
-        """By what the light of each colour is multiplied, (3,)."""
+        """Factors of the light of each colour, (3,)."""
         camera = self._model.camera
         kelvin = camera.white_balance
         now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[commands.WHITE_BALANCE], FLUORESCENT))
@@ -407,7 +407,7 @@ class CameraControls:
 
 
 def emission(kelvin: float) -> Floats:
-    """What a black body emits at the three colours, green being 1, (3,)."""
+    """Emission of a black body at the three colours, green being 1, (3,)."""
     power = 1.0 / (COLOURS**5 * np.expm1(_SECOND_RADIATION / (COLOURS * kelvin)))
     return np.asarray(power / power[1])
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.physical.percept import Player
 
 MAX_PERCEPT = 1 << 20
-"""What a server may send at most [bytes]."""
+"""Largest message of a server [bytes]."""
 _JOINT_COLUMNS = {name.encode(): column for column, name in enumerate(JOINTS)}
 _FOOT_ROWS = {name.encode(): row for row, name in enumerate(FEET)}
 _PART_COLUMNS = {name.encode(): column for column, name in enumerate(PARTS)}
@@ -136,7 +136,7 @@ class Agent(Closing):
         self.send(action_message(action))
 
     def play(self, player: Player, cycles: int | None = None) -> int:
-        """Lets a player play until the server ends it, or for so many cycles; returns how many it were."""
+        """Lets a player play until the server ends the match, or for some cycles; returns the number of cycles."""
         played = 0
         while cycles is None or played < cycles:
             percept = self.perceive()
@@ -220,9 +220,9 @@ def _game(fields: Words) -> GameView:
 
 
 def _heard(words: Words) -> Heard:
-    told = [_atom(word).decode("ascii") for word in words[1:5]]
+    fields = [_atom(word).decode("ascii") for word in words[1:5]]
     # A player that has no team yet has an empty name on the league's server: `(hear  0.00 -0.01 hello)`.
-    team, time, direction, message = told if len(told) == 4 else ("", *told)
+    team, time, direction, message = fields if len(fields) == 4 else ("", *fields)
     return Heard(
         team=team, time=float(time), direction=None if direction == "self" else float(direction), message=message
     )
@@ -231,7 +231,7 @@ def _heard(words: Words) -> Heard:
 def _sight(items: list[Words]) -> Sight:
     truth = {words[0]: _numbers(words[1:]) for words in items if words[0] in (b"mypos", b"myorien", b"ballpos")}
     players = [words for words in items if words[0] == b"P"]
-    # rcssserver3d cuts lines to the view, and now and then tells an end of one as `(pol nan nan nan)`.
+    # rcssserver3d cuts lines to the view, and sometimes sends an end of one as `(pol nan nan nan)`.
     lines = np.array([[_values(end) for end in words[1:3]] for words in items if words[0] == b"L"]).reshape(-1, 2, 3)
     marks = [words for words in items if words[0] not in (b"P", b"L", *truth)]
     parts = np.full((len(players), len(PARTS), 3), np.nan)
@@ -281,7 +281,7 @@ def _numbers(words: Words) -> list[float]:
 
 @dataclass(slots=True, eq=False)
 class _Extra:
-    """One of the crowd."""
+    """One agent of the crowd."""
 
     socket: socket.socket
     entry: bytes
@@ -291,14 +291,14 @@ class _Extra:
 
 @dataclass(frozen=True, kw_only=True)
 class CrowdLines:
-    """What the agents of a crowd say; `{team}` and `{number}` stand for their own."""
+    """The messages of a crowd's agents; `{team}` and `{number}` stand for their own."""
 
     first: str
-    """As soon as they are connected."""
+    """The message after connecting."""
     second: str
-    """In answer to the first percept."""
+    """The answer to the first percept."""
     answer: bytes
-    """In answer to all others, without the length before it."""
+    """The answer to all other percepts, without the length before it."""
 
 
 def spark_lines(speed: float = 0.01) -> CrowdLines:
@@ -322,7 +322,7 @@ def play_crowd(host: str, port: int, count: int, lines: CrowdLines, percepts: in
         port: its port for agents.
         count: how many agents.
         lines: what they say.
-        percepts: ends when each agent has had so many; when the server ends the connections if None.
+        percepts: ends when each agent has had this number; when the server ends the connections if None.
 
     Returns:
         the number of percepts of all agents together.

@@ -1,4 +1,4 @@
-"""What agents send: motor speeds, beams, messages, and the two requests with which they enter the game.
+"""Messages of agents: motor speeds, beams, messages, and the two requests with which they enter the game.
 
     orders = read_orders(b"(he1 0.5)(lle3 -1.2)(say hello)(syn)", joints=22)
     orders.action.speeds[0]          # 0.5 rad/s; joints that were not mentioned are NaN
@@ -7,7 +7,7 @@
     read_orders(b"(scene rsg/agent/nao/nao_hetero.rsg 1)").scene        # 1, the robot's type
     read_orders(b"(init (unum 0)(teamname Nutmeg))").entry               # Entry(number=0, team="Nutmeg")
 
-Nothing an agent sends raises: what cannot be used is left out and said in `problems`, at most a few a message.
+Nothing an agent sends raises: what cannot be used is left out and reported in `problems`, at most a few a message.
 
 Nearly all messages are motor speeds with `(syn)` at their end. These are read by compiled code, in a tenth of the time
 that `sexpr` takes: decimals of up to fifteen digits and ten decimals, for which one division gives exactly what `float`
@@ -43,18 +43,18 @@ MAX_TEAM_NAME = 40
 MAX_WORDS = 512
 """Words and parentheses in a message; all motors, a beam and a message have about 120."""
 MAX_PROBLEMS = 8
-"""After so many problems, the rest of a message is not read."""
+"""Number of problems after which the rest of a message is not read."""
 _MAX_DIGITS, _MAX_DECIMALS = 15, 10
 """Longer numbers are left to Python: up to here, a whole number over a power of ten is the nearest float."""
 _POWERS = np.array([10.0**k for k in range(_MAX_DECIMALS + 1)])
 NO_MOTORS, MOTORS, SYN = 0, 1, 2
-"""What a message has been found to be: none of these, motors, and `(syn)` at its end; added up."""
+"""Flags of a message: none of these, motors, and `(syn)` at its end; added up."""
 _OPEN, _CLOSE, _SPACE, _PLUS, _MINUS, _POINT, _ZERO, _NINE = (ord(letter) for letter in "() +-.09")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """`(init ...)`: the team and number with which an agent wants to play."""
+    """`(init ...)`: the team and number that an agent asks for."""
 
     number: int
     """1 to 11; 0 is any that is free."""
@@ -63,10 +63,10 @@ class Entry:
 
 
 class Orders(NamedTuple):
-    """What one message asks for."""
+    """The content of one message."""
 
     action: Action
-    """For the player's body."""
+    """Action of the player's body."""
     scene: int | None = None
     """Type of the robot that is asked for, or None."""
     entry: Entry | None = None
@@ -74,11 +74,11 @@ class Orders(NamedTuple):
     problems: tuple[str, ...] = ()
     """What was ignored, and why."""
     broken: bool = False
-    """Whether the message was no list of effectors at all."""
+    """Whether the message was no list of effectors."""
 
 
 def read_orders(message: bytes, joints: int = WITHOUT_TOES) -> Orders:
-    """The orders in a message to a robot with so many joints."""
+    """The orders in a message to a robot with a number of joints."""
     plain = read_motors(message, joints)
     if plain is not None:  # nearly always
         return Orders(Action(plain[0], None, None, False, plain[1]))  # noqa: FBT003 (by place: for every message)
@@ -141,7 +141,7 @@ def merged_motors(first: Floats | None, second: Floats | None) -> Floats | None:
 
 
 def _read_slowly(message: bytes, joints: int) -> Orders:
-    """The same for messages that have more than plain motors in them."""
+    """The orders in a message with more than plain motors."""
     if message.endswith(b"\0"):  # as C ends a text
         return read_orders(message.rstrip(b"\0"), joints)
     draft = _Draft(joints)
@@ -150,16 +150,16 @@ def _read_slowly(message: bytes, joints: int) -> Orders:
 
 
 class Draft:
-    """Orders while they are read: what the effectors of both leagues' agents have in common.
+    """Orders while they are read: the common part of the effectors of both leagues' agents.
 
     Args:
         columns: rows of the motors that the robot has, by name.
-        numbers: how many numbers a motor takes.
-        wanted: these numbers in words.
+        numbers: count of numbers of a motor command.
+        wanted: these numbers in words, for error messages.
     """
 
     example: ClassVar[str]
-    """What an effector looks like."""
+    """An example of an effector, for error messages."""
 
     def __init__(self, columns: Mapping[bytes, int], numbers: int, wanted: str) -> None:
         self._columns, self._numbers, self._wanted = columns, numbers, wanted
@@ -170,7 +170,7 @@ class Draft:
         self.problems: list[str] = []
 
     def read(self, message: bytes, max_words: int) -> None:
-        """Takes up a message of at most so many words."""
+        """Reads a message of at most a number of words."""
         parsed = sexpr.parse(message, max_words=max_words)
         for expression in parsed.expressions:
             self.add(expression)
@@ -231,7 +231,7 @@ class _Draft(Draft):
         self.entry: Entry | None = None
 
     def orders(self, speeds: Floats | None = None) -> Orders:
-        """What has been read, with the speeds of motors that were read apart."""
+        """The orders that were read, with the speeds of motors that were read separately."""
         action = Action(
             speeds=np.array(self.motors)[:, 0] if self.moved else speeds,
             beam=self.beam,
@@ -263,7 +263,7 @@ class _Draft(Draft):
                 f"say needs one word of at most {MAX_MESSAGE_LENGTH} printable characters, not {sexpr.shown(values)}"
             )
         else:
-            self.say = message  # of several words the first is said, as on the league's server
+            self.say = message  # of several messages the first is sent, as on the league's server
 
     def _scene(self, values: list[Expression]) -> None:
         kind = sexpr.number(values[1]) if len(values) == 2 else 0.0
@@ -345,7 +345,7 @@ def _find_column(key: int, keys: Ints, before: int) -> int:
 
 @kernel
 def _read_number(text: Bytes, place: int) -> tuple[int, float]:
-    """Reads a plain decimal; returns where the text goes on, and the value, or NaN if it is no such number."""
+    """Reads a plain decimal; returns the place after it, and the value, or NaN if it is none."""
     sign = 1.0
     if text[place] == _MINUS or text[place] == _PLUS:
         sign = -1.0 if text[place] == _MINUS else 1.0

@@ -1,4 +1,4 @@
-"""What a game offers to the server: a protocol, so that neither has to know the other.
+"""The interface of a game to its server: a protocol, so that neither has to know the other.
 
     class MyGame:                        # nothing to inherit from
         def cycle(self, actions): ...
@@ -49,12 +49,12 @@ class GamePort(ServedGame[Action, Percept], Protocol):
 
     @property
     def foul_reports(self) -> Sequence[Event]:
-        """All fouls so far, in order, again for every cycle in which an offender is held up; monitors get each."""
+        """All fouls in order, again for every cycle in which an offender is held up; monitors get each."""
         ...
 
     @property
     def team_names(self) -> tuple[str, str]:
-        """Left and right, printable ASCII without spaces and parentheses; empty while nobody has come."""
+        """Names of left and right, printable ASCII without spaces and parentheses; empty while no player has joined."""
         ...
 
     @property
@@ -68,7 +68,7 @@ class GamePort(ServedGame[Action, Percept], Protocol):
         ...
 
     def percept_before_joining(self, robot_type: int, percepts: int) -> Percept:
-        """The percept of an agent that has a robot, but no team and number yet, after so many percepts."""
+        """The percept number `percepts` of an agent that has a robot, but no team and number yet."""
         ...
 
     def ball_pose(self) -> tuple[Floats, Floats]:

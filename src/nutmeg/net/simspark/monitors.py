@@ -6,7 +6,7 @@
 
 A monitor is sent a full frame once, and then the differences. Trainers often never read what they are sent. So a
 monitor that does not keep up is not disconnected: it misses frames, and is sent a full one as soon as it has read the
-last. What trainers may command is in `trainer`.
+last. The commands of trainers are in `trainer`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Node:
     whole: str
     change: str
     bodies: tuple[str, ...] = ()
-    """What its moving transforms belong to, in order."""
+    """The bodies of its moving transforms, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Scene:
         return self.tree.whole % tuple(_TRANSFORM % tuple(row) for row in transforms.tolist())
 
     def changes(self, transforms: Floats, changed: Sequence[bool]) -> str:
-        """The same tree with only those transforms that have changed."""
+        """The tree with only those transforms that have changed."""
         rows = zip(transforms.tolist(), changed, strict=True)
         return self.tree.change % tuple(f" (SLT {_TRANSFORM % tuple(row)})" if new else "" for row, new in rows)
 
@@ -252,7 +252,7 @@ class MonitorFrames:
     as 1 and the right one as 2. A foul whose offender is held up is sent again for every cycle of that time, with a new
     index; tools that count fouls have to count offenders. The scene follows as `RSG` (whole) or `RDS` (differences). A
     transform is sent again when one of its numbers differs by more than 0.005 from what was last sent. Difference
-    frames are the same for all monitors; when robots come or go, everybody needs a full one.
+    frames are the same for all monitors; when robots come or go, all monitors need a full one.
     """
 
     def __init__(self, game: GamePort) -> None:
@@ -377,7 +377,7 @@ def _indices(scene: Scene, body_names: tuple[str, ...]) -> Indices:
 
 
 class Frames(Protocol):
-    """What monitors are sent: the whole of a game once, then what has changed."""
+    """The frames that monitors receive: the whole game once, then changes."""
 
     robots_changed: bool
     """Whether robots have come or gone since the last look, so that differences mean nothing."""
@@ -442,7 +442,7 @@ class Monitors:
         del self._monitors[connection]
 
     def show(self) -> None:
-        """Sends everybody the present moment, as far as they can take it."""
+        """Sends all monitors the present frame, as far as they can take it."""
         if not self._monitors:
             return
         self._frames.look()

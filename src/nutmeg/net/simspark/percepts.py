@@ -47,7 +47,7 @@ Names: TypeAlias = "tuple[Text, Ints]"
 HOLE = b"\x00"
 """Where a number belongs."""
 CUT_TO_TWO, CUT_TO_THREE = 1, 2
-"""Bytes where a number belongs that is cut to so many decimals, as rcssservermj writes it (`net.mj.percepts`)."""
+"""Placeholders of numbers that are cut to this number of decimals, as rcssservermj writes them (`net.mj.percepts`)."""
 START = 4
 """Where text begins, after its length."""
 WIDEST_NUMBER = 17
@@ -139,7 +139,7 @@ def _head(mode: str, left: int, right: int, number: int | None, side: Side | Non
 
 @lru_cache(maxsize=4)
 def _script(joints: int) -> Script:
-    """The pieces of a percept of a robot with so many joints, in the order of the league's server."""
+    """The pieces of a percept of a robot with a number of joints, in the order of the league's server."""
     if joints not in (WITHOUT_TOES, WITH_TOES):
         raise ValueError(f"a percept has {joints} joint angles; SimSpark's robots have 22, or 24 with toes.")
     pieces = [
@@ -298,7 +298,7 @@ def write_vision(truth: Template, landmarks: Template, names: Names, parts: Floa
 
 @kernel
 def put_players(names: Names, parts: Floats, templates: Names, out: Text, place: int) -> int:
-    """Writes the players in view; returns where the text goes on.
+    """Writes the players in view; returns the place after them.
 
     Args:
         names: the beginning of each player's text.
@@ -311,7 +311,7 @@ def put_players(names: Names, parts: Floats, templates: Names, out: Text, place:
     part_text, part_ends = templates
     points, columns = parts.ravel(), parts.shape[1]
     for player in range(len(parts)):
-        named = False  # a player of whom nothing is in view is left out
+        named = False  # players without a part in view are left out
         for part in range(columns):
             first = 3 * (player * columns + part)
             if math.isnan(points[first]):
@@ -328,7 +328,7 @@ def put_players(names: Names, parts: Floats, templates: Names, out: Text, place:
 
 @inlined
 def put_template(text: Text, start: int, stop: int, values: Floats, first: int, out: Text, place: int) -> int:
-    """Writes the template text[start:stop] with values from `first` on; returns where the text goes on."""
+    """Writes the template text[start:stop] with values from `first` on; returns the place after it."""
     for k in range(start, stop):
         byte = text[k]
         if byte > CUT_TO_THREE:
@@ -343,7 +343,7 @@ def put_template(text: Text, start: int, stop: int, values: Floats, first: int, 
 
 @inlined
 def put_text(text: Text, out: Text, place: int) -> int:
-    """Writes a text without holes; returns where the text goes on."""
+    """Writes a text without placeholders; returns the place after it."""
     out[place : place + len(text)] = text
     return place + len(text)
 
@@ -360,7 +360,7 @@ def finish(place: int, out: Text) -> int:
 
 @kernel
 def _put_number(value: float, out: Text, place: int) -> int:
-    """Writes a number with two decimals, or leaves a hole with its bytes and notes that; returns where text goes on."""
+    """Writes a number with two decimals, or a placeholder with its bytes; returns the place after it."""
     if not abs(value) < LARGEST_NUMBER:  # also if it is no number
         raw = np.array([value]).view(np.uint8)
         out[0], out[place] = 1, 0
@@ -391,7 +391,7 @@ def _hundredths(value: float) -> int:
 
 @kernel
 def _put_hundredths(hundredths: int, out: Text, place: int) -> int:
-    """Writes hundredths as a number with two decimals; returns where the text goes on."""
+    """Writes hundredths as a number with two decimals; returns the place after it."""
     place = _put_whole(hundredths // 100, out, place)
     out[place] = _ZERO + hundredths // 10 % 10
     out[place + 1] = _ZERO + hundredths % 10
@@ -400,7 +400,7 @@ def _put_hundredths(hundredths: int, out: Text, place: int) -> int:
 
 @kernel
 def _put_cut(value: float, to_two: bool, out: Text, place: int) -> int:
-    """Writes a number cut to two or three decimals, without zeros at its end but one; returns where text goes on."""
+    """Writes a number cut to two or three decimals, without trailing zeros but one; returns the place after it."""
     if not abs(value) < LARGEST_NUMBER:
         value = 0.0
     if math.copysign(1.0, value) < 0.0:
@@ -420,7 +420,7 @@ def _put_cut(value: float, to_two: bool, out: Text, place: int) -> int:
 
 @inlined
 def _put_whole(whole: int, out: Text, place: int) -> int:
-    """Writes a whole number and a point; returns where the text goes on."""
+    """Writes a whole number and a point; returns the place after it."""
     digits, left = 1, whole
     while left >= 10:
         left //= 10

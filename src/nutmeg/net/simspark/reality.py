@@ -12,7 +12,7 @@ for its agents and tell the true places of robot and ball:
 A trial begins as in the twin: the trainer puts the robot upright, its joints go to the twin's start, it comes to rest,
 and the ball is put where the twin has it. Then row t of the commands answers percept t. Everything is reported in the
 frame of the robot's start. The torso's orientation is the gyro added up from upright (the server's gyro is the turn of
-the cycle, so nothing but decimals is lost); places are told every third cycle, and interpolated between.
+the cycle, so nothing but decimals is lost); places come every third cycle, and are interpolated between.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ START = np.array([-4.0, 0.0])
 DROP_HEIGHT = 0.01
 """How far above its standing height a robot is let go, so that no foot is put into the ground [m]."""
 POSING_CYCLES, SETTLING_CYCLES, BALL_CYCLES = 50, 60, 12
-"""Cycles in which joints go to the start, the robot comes to rest, and the ball arrives."""
+"""Cycles in which joints move to the start, the robot settles, and the ball arrives."""
 POSING_GAIN = 0.5
 """Share of a joint's error that is made up for in a cycle while it goes to the start."""
 MAX_POSING_SPEED = 3.0
 """How fast joints go to the start [rad/s]."""
 MAX_START_TILT = 0.1
-"""A robot that leans more before a trial has not come to rest upright [rad]."""
+"""A robot that leans more than this before a trial has not settled upright [rad]."""
 MAX_START_ERROR = 0.02
 """How far the ball may be from its place when a trial begins [m]."""
 ATTEMPTS = 3
@@ -73,17 +73,17 @@ class _DisconnectedError(EnvironmentProblem):
 
 @dataclass
 class _Truth:
-    """The latest true places that the server told, as seen by the own team."""
+    """The latest true places from the server, in the own team's frame."""
 
     head: Floats | None = None
-    """(3,) [m]."""
+    """Position of the head, (3,) [m]; None if it was not reported."""
     heading: float | None = None
-    """[rad]."""
+    """Direction in which the robot faces [rad]; None if it was not reported."""
     ball: Floats | None = None
-    """(3,) [m]."""
+    """Position of the ball, (3,) [m]; None if it was not reported."""
 
     def take(self, percept: Percept) -> bool:
-        """Takes in a percept; whether it told anything new."""
+        """Takes a percept; returns whether it had new places."""
         sight = percept.sight
         if sight is None or sight.my_position is None or sight.my_heading is None:
             return False
@@ -94,12 +94,12 @@ class _Truth:
 
 @dataclass
 class _Played:
-    """What was received in the cycles of a trial."""
+    """The percepts of a trial."""
 
     angles: list[Floats] = field(default_factory=list)
     gyro: list[Floats] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
-    """The rows in which places were told."""
+    """The rows with true places."""
     heads: list[Floats] = field(default_factory=list)
     balls: list[Floats] = field(default_factory=list)
 
@@ -206,7 +206,7 @@ class SimsparkReality(Closing):
         return percept
 
     def _drain(self) -> None:
-        """Throws away what the server tells its monitors, so that it never waits for this one."""
+        """Discards what the server sends its monitors, so that it never waits for this one."""
         assert self._monitor is not None
         with contextlib.suppress(BlockingIOError, ConnectionError):
             while self._monitor.recv(1 << 20):
@@ -214,7 +214,7 @@ class SimsparkReality(Closing):
 
     def _train(self, command: str) -> None:
         assert self._monitor is not None
-        with contextlib.suppress(ConnectionError):  # the agent's connection tells that the server is gone
+        with contextlib.suppress(ConnectionError):  # the agent's connection reports that the server is gone
             self._monitor.sendall(framed(command.encode("ascii")))
 
     # The start of a trial
@@ -225,7 +225,7 @@ class SimsparkReality(Closing):
         return np.asarray(np.clip(POSING_GAIN * error / CYCLE, -MAX_POSING_SPEED, MAX_POSING_SPEED))
 
     def _begin(self, trial: str) -> None:
-        """Puts robot and ball to their starts, and lets them come to rest."""
+        """Puts robot and ball to their starts, and lets them settle."""
         why = ""
         for attempt in range(ATTEMPTS):
             if attempt:  # a robot with tangled legs does not get right again: a new one
@@ -258,7 +258,7 @@ class SimsparkReality(Closing):
         return self._cycle(self._towards_start)
 
     def _place_robot(self) -> None:
-        # On the wire places are the field's, and headings count from +y; the right team sees the field turned round.
+        # On the wire places are the field's, and headings count from +y; the right team sees the field rotated.
         sign, degrees = (1, -90) if self._side is Side.LEFT else (-1, 90)
         x, y = sign * START
         who = f"(unum {self._number})(team {self._side.word.capitalize()})"
@@ -359,5 +359,5 @@ def _matrices(turns: Floats) -> Floats:
 
 
 def _between(rows: Floats, known: list[int], values: Floats) -> Floats:
-    """Values (K, 3) of some rows at all rows, (T, 3)."""
+    """Values (K, 3) of some rows interpolated at all rows, (T, 3)."""
     return np.stack([np.interp(rows, known, column) for column in values.T], axis=1)

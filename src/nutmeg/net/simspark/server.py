@@ -1,15 +1,15 @@
-"""A server that speaks SimSpark: agents on one port, monitors and trainers on another, and nobody waits for a client.
+"""A server for SimSpark's protocol: agents on one port, monitors and trainers on another.
 
     with Server(game, ServerSettings(pace="sync")) as server:
         print("ready")
         server.run()                     # until Ctrl-C, (killsim), or server.stop() from another thread
 
-There are three paces: `real-time` plays a cycle every 20 ms, whatever clients do; `fast` as soon as every agent has
-answered, at the latest after 20 ms; `sync` when every agent has said `(syn)`, however long that takes. With no agents,
-all three keep real time. Everything happens in one thread. Between cycles, sockets are read a piece at a time, so that
-nobody is served twice before everybody has been served once; when a cycle is due, it begins, and clients that could not
-be served before it go first afterwards. A server that waits for agents that answer at once stays awake meanwhile (see
-`net.loop`); in real time it sleeps.
+There are three paces: `real-time` plays a cycle every 20 ms, independently of clients; `fast` as soon as every agent
+has answered, at the latest after 20 ms; `sync` when every agent has sent `(syn)`, however long that takes. Without
+agents, all three keep real time. Everything happens in one thread. Between cycles, sockets are read a piece at a time,
+so that no client is served twice before all have been served once; when a cycle is due, it begins, and clients that
+could not be served in time go first afterwards. A server that waits for agents that answer at once polls meanwhile
+instead of sleeping (see `net.loop`); in real time it sleeps.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class ServerSettings:
     cycle: float = 0.02
     """Length of a cycle [s]."""
     monitor_every: int = 2
-    """Monitors are sent a frame every so many cycles."""
+    """Cycles between two frames for monitors."""
     limits: AgentLimits = field(default_factory=AgentLimits)
-    """What one client may do."""
+    """Limits of one client."""
 
 
 class ServedProtocol(NamedTuple):
-    """What clients of a server speak."""
+    """The protocol of a server's clients."""
 
     agents: Callable[[Any, SocketLoop, AgentLimits, Reporter], ServedAgents[Any, Any]]
     """Makes the owner of the agents' connections."""
@@ -89,7 +89,7 @@ class Server(Closing):
     ) -> None:
         self.settings = settings = settings or ServerSettings()
         self.cycles = 0
-        """Cycles played so far."""
+        """Number of cycles played."""
         self.late_cycles = 0
         """Cycles that began more than a cycle too late, in real time."""
         self._game, self._loop = game, SocketLoop()
@@ -124,7 +124,7 @@ class Server(Closing):
         return len(self._agents.connections) + len(self._monitors.connections)
 
     def run(self, cycles: int | None = None, *, until: Callable[[], bool] = lambda: False) -> None:
-        """Serves until stopped, for so many cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
+        """Serves until stopped, for some cycles, or until a condition holds; Ctrl-C stops at the end of a cycle."""
         last = math.inf if cycles is None else self.cycles + cycles
         self._clock.start(self.cycles * self.settings.cycle)
         with signals_handled(self.stop, signal.SIGINT, signal.SIGTERM):
@@ -139,7 +139,7 @@ class Server(Closing):
         self._loop.wake()
 
     def close(self) -> None:
-        """Disconnects everybody and frees the ports; closing twice is fine."""
+        """Disconnects all clients and frees the ports; closing twice is fine."""
         for connection in (*self._agents.connections, *self._monitors.connections):
             connection.close()
         for listener in self._listeners:
@@ -166,10 +166,10 @@ class Server(Closing):
             served = True
 
     def _take_answers(self) -> bool:
-        """Reads from the agents that are waited for, without asking which are ready; whether nobody else needs it.
+        """Reads from the agents that are waited for, without selecting ready sockets; returns whether that was enough.
 
-        Asking costs more than reading from a few sockets. Monitors are served before every cycle, so that what a
-        trainer says counts from the same cycle on as ever.
+        Selecting costs more than reading from a few sockets. Monitors are served before every cycle, so that a
+        trainer's commands take effect in the same cycle as otherwise.
         """
         for connection in self._agents.awaited():
             connection.receive()
@@ -187,10 +187,10 @@ class Server(Closing):
         return 0.0 if self._agents.any_with_robot else self._due - now
 
     def _serve(self, timeout: float) -> None:
-        """Waits for clients at most so long [s], and gives each one turn."""
+        """Waits for clients for at most a time [s], and gives each one turn."""
         pace = self.settings.pace
         self._next_accept = time.monotonic() + ACCEPT_PERIOD
-        # A synchronous server has no due time once there are agents: everybody gets a turn.
+        # A synchronous server has no due time once there are agents: every client gets a turn.
         until = math.inf if pace == "sync" and self._agents.any_with_robot else self._due
         self._loop.serve(timeout, awake=pace != "real-time", until=until)
 

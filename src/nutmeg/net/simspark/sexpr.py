@@ -100,7 +100,7 @@ def text(word: Expression) -> str | None:
 
 
 def shown(found: Expression | bytes, most: int = 40) -> str:
-    """What was found, short enough for a message to people."""
+    """An expression, shortened for a message to people."""
     written = repr(found)[1:] if isinstance(found, bytes) else repr(found)
     return written if len(written) <= most else f"{written[:most]}..."
 

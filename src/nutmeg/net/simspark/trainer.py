@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nutmeg.net.simspark.game_port import GamePort
 
 MAX_PROBLEMS = 8
-"""After so many problems, the rest of a message is not read."""
+"""Number of problems after which the rest of a message is not read."""
 MAX_COORDINATE = 1000.0
 """Nothing is put farther away than this [m]."""
 MAX_SCORE = 1000
@@ -47,12 +47,12 @@ Vector = tuple[float, float, float]
 
 
 class Outcome(NamedTuple):
-    """What became of a message."""
+    """The outcome of a message."""
 
     problems: tuple[str, ...] = ()
-    """What was not carried out, and why."""
+    """Commands that were not carried out, and why."""
     broken: bool = False
-    """Whether the message was no list of commands at all, whatever they are."""
+    """Whether the message was no list of commands."""
 
 
 class Trainer:

@@ -196,10 +196,10 @@ def make_controllers(settings: ControllerSettings, twin: Twin) -> Controllers:
     kinds: dict[str, Callable[[ControllerSettings, Twin], Controllers]] = {
         "sinusoid": SinusoidControllers.of,
         "keyframes": KeyframeControllers,
-        "walk": WalkControllers,
-        "trot": TrotControllers,
-        "policy": PolicyControllers,
-        "python": UserControllers,
+        "walk": _WalkControllers,
+        "trot": _TrotControllers,
+        "policy": _PolicyControllers,
+        "python": _UserControllers,
     }
     return kinds[settings.kind](settings, twin)
 
@@ -370,7 +370,7 @@ class IdealRobots:
         self.qpos: Floats = np.tile(scene.start, (count, 1))
         """Configurations, (N, nq)."""
         self.gyro: Floats = np.zeros((count, 3))
-        self.felt: Floats = np.tile([0.0, 0.0, GRAVITY], (count, 1))
+        self.acceleration: Floats = np.tile([0.0, 0.0, GRAVITY], (count, 1))
         self.up: Floats = np.tile([0.0, 0.0, 1.0], (count, 1))
         self._addresses = self.table.angles[self.table.motor_joints]
         limits = self.table.limits[self.table.motor_joints]
@@ -534,7 +534,7 @@ class _ParameterControllers(_Trials):
         return walk_text(replace(self.walk, name=name, origin=Origin(about=about), **changed))
 
 
-class WalkControllers(_ParameterControllers):
+class _WalkControllers(_ParameterControllers):
     """The pendulum walk's parameters; its gyro and tilt are as of a robot that stands upright."""
 
     kind, set_name = PendulumWalkSettings, "walk"
@@ -549,7 +549,7 @@ class WalkControllers(_ParameterControllers):
         return Walker(robots, robots.table.name, walks, period=self.settings.period)
 
 
-class TrotControllers(_ParameterControllers):
+class _TrotControllers(_ParameterControllers):
     """The parameters of a four-legged robot's trot."""
 
     kind, set_name = TrotSettings, "trot"
@@ -583,7 +583,7 @@ class PolicyNumbers(Gait):
     """Wanted turn to the left [rad/s]."""
 
 
-class PolicyControllers(_ParameterControllers):
+class _PolicyControllers(_ParameterControllers):
     """A policy's gait and wanted velocity; it walks in the twin's own simulation, and its commands are the trial."""
 
     kind, set_name = PolicyNumbers, "policy"
@@ -629,7 +629,7 @@ class PolicyControllers(_ParameterControllers):
         return walk_text(replace(self.walk, name=name, origin=Origin(about=told), policy=policy))
 
 
-class UserControllers(_Trials):
+class _UserControllers(_Trials):
     """Controllers of a user's own class, which is made anew in every process.
 
     Args:

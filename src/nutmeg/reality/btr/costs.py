@@ -43,11 +43,11 @@ class LinearDiscrepancy:
     """A linear estimate of real fitness."""
 
     offset: float
-    """a."""
+    """a: real fitness where the simulated one is 0."""
     slope: float
-    """b."""
+    """b: change of real fitness with simulated fitness."""
     gradient: Floats
-    """g, (c,); empty if controllers play no part."""
+    """g: change of real fitness with the controller's numbers, (c,); empty if controllers play no part."""
     centre: Floats
     """Mean controller of the fit, (c,)."""
     residual: float
@@ -91,7 +91,7 @@ class ControllerCost:
 
     twin: Twin
     simulation: Floats
-    """s, (k,)."""
+    """s: the numbers of the simulation, (k,)."""
     controllers: Controllers
     watch: Watch
     correction: LinearDiscrepancy | None = None

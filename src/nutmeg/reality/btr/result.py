@@ -47,9 +47,9 @@ class Iteration:
     """The four steps of one iteration, as far as they were made."""
 
     number: int
-    """Counted from 0."""
+    """Number of the iteration, counted from 0."""
     controllers: SearchResult
-    """Step 1."""
+    """Step 1: the search of controllers in simulation."""
     champion: Floats
     """c: the fittest controller of it, (c,)."""
     fitness: float
@@ -61,9 +61,9 @@ class Iteration:
     prediction: Prediction | None = None
     """How well the estimate before this iteration predicted its trials; None where there was none."""
     tried: tuple[Tried, ...] = ()
-    """Step 2."""
+    """Step 2: the controllers that were tried in reality."""
     simulations: SearchResult | None = None
-    """Step 3, where there was one."""
+    """Step 3: the search of simulations; None where there was none."""
     phi: float = math.nan
     """Distance of the estimate from reality in the remembered trials; nan without step 3."""
     phi_before: float = math.nan
@@ -85,22 +85,22 @@ class Iteration:
         return {
             "iteration": self.number,
             "champion": controllers.named(self.champion),
-            "simulated_fitness": json_number(self.fitness),
+            "simulated_fitness": _json_number(self.fitness),
             "fitness": _course(self.controllers, -1.0),
             "tried": [
                 {
                     "trial": t.trial.name,
                     "how": t.how,
-                    "simulated": json_number(t.simulated),
-                    "real": json_number(t.real),
+                    "simulated": _json_number(t.simulated),
+                    "real": _json_number(t.real),
                 }
                 for t in self.tried
             ],
             "searched_in": self.searched_in,
             "prediction": dataclasses.asdict(self.prediction) if self.prediction else None,
             "simulation": simulations.named(self.simulation),
-            "phi": json_number(self.phi),
-            "phi_before": json_number(self.phi_before),
+            "phi": _json_number(self.phi),
+            "phi_before": _json_number(self.phi_before),
             "phi_course": _course(self.simulations, 1.0) if self.simulations else None,
             "compared_trials": self.compared,
             "evaluations": {
@@ -183,14 +183,17 @@ class BtrResult:
         """For scripts and `results.json`."""
         return {
             "mode": self.mode,
-            "fitness": json_number(self.fitness),
-            "champion": {"real": json_number(self.champion_fitness), "simulated": json_number(self.champion_simulated)},
+            "fitness": _json_number(self.fitness),
+            "champion": {
+                "real": _json_number(self.champion_fitness),
+                "simulated": _json_number(self.champion_simulated),
+            },
             "simulation": self.simulations.named(self.simulation),
             "simulation_averaged": self.simulations.named(self.averaged()),
             "intervals": {name: list(self.judged.interval(name)) for name in self.simulations.names}
             if self.judged
             else None,
-            "phi": next((json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
+            "phi": next((_json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
             "controller": self.controllers.named(self.controller),
             "iterations": [i.as_json(self.simulations, self.controllers) for i in self.iterations],
             "trials_in_reality": self.trials,
@@ -205,7 +208,7 @@ def _trials(count: int) -> str:
     return "trial" if count == 1 else f"{count} trials"
 
 
-def json_number(value: float) -> float | None:
+def _json_number(value: float) -> float | None:
     """A number as JSON knows it: None where there is none."""
     return float(value) if np.isfinite(value) else None
 
@@ -214,6 +217,6 @@ def _course(result: SearchResult, sign: float) -> dict[str, list[float | None]]:
     """Best so far and mean of each generation."""
     rows = [sign * g.values[np.isfinite(g.values)] for g in result.history]
     return {
-        "best": [json_number(sign * g.best.value) for g in result.history],
-        "mean": [json_number(float(r.mean())) if len(r) else None for r in rows],
+        "best": [_json_number(sign * g.best.value) for g in result.history],
+        "mean": [_json_number(float(r.mean())) if len(r) else None for r in rows],
     }

@@ -144,7 +144,7 @@ class BtrSettings:
     """The reality in which controllers are tried."""
     fitness: FitnessSettings = field(default_factory=FitnessSettings)
     distance: DistanceSettings = field(default_factory=lambda: DistanceSettings(kind="phi1"))
-    """phi."""
+    """phi: the distance between simulation and reality."""
     mode: Literal["btr", "none", "discrepancy", "reality"] = "btr"
     """Back-to-Reality; without step 3 (the control); with real fitness estimated linearly instead; or learning by
     trials in reality alone."""
@@ -184,12 +184,12 @@ class BtrSettings:
     @property
     def series(self) -> tuple[str, ...]:
         """Patterns of the columns that the distance compares."""
-        return compared_columns(self.distance)
+        return _compared_columns(self.distance)
 
     @property
     def needs_fitness(self) -> bool:
         """Whether every trial in reality must have a fitness."""
-        return self.mode != "btr" or self.stop.goal is not None or uses_fitness(self.distance)
+        return self.mode != "btr" or self.stop.goal is not None or _uses_fitness(self.distance)
 
 
 def read_btr(path: Path) -> BtrSettings:
@@ -228,15 +228,15 @@ def _placed(robot: TwinSettings, path: Path) -> TwinSettings:
     return dataclasses.replace(robot, robot=str(beside))
 
 
-def compared_columns(distance: DistanceSettings) -> tuple[str, ...]:
+def _compared_columns(distance: DistanceSettings) -> tuple[str, ...]:
     """Patterns of the columns that a distance compares; none for phi1, all angles where it does not say."""
     if distance.kind == "phi1":
         return ()
     if distance.kind == "combination":
-        return tuple(dict.fromkeys(pattern for term in distance.terms for pattern in compared_columns(term)))
+        return tuple(dict.fromkeys(pattern for term in distance.terms for pattern in _compared_columns(term)))
     return distance.channels or ("angles.*",)
 
 
-def uses_fitness(distance: DistanceSettings) -> bool:
+def _uses_fitness(distance: DistanceSettings) -> bool:
     """Whether a distance compares fitness."""
-    return distance.kind == "phi1" or any(uses_fitness(term) for term in distance.terms)
+    return distance.kind == "phi1" or any(_uses_fitness(term) for term in distance.terms)

@@ -42,7 +42,7 @@ class Tried:
     how: str
     """Why it was chosen: fittest, exploring, random, confirm."""
     controller: Floats
-    """c, (c,)."""
+    """c: the numbers of the controller, (c,)."""
     trial: Trial
     simulated: float
     """Its fitness in the simulation of that iteration; nan if it failed there."""
@@ -69,9 +69,9 @@ class TransferRequest:
     search: SearchResult
     """The controller search of the iteration."""
     space: Space
-    """C."""
+    """C: the space of controllers."""
     count: int
-    """m."""
+    """m: how many controllers to choose."""
     settings: TransferSettings
     known: Callable[[Floats], bool]
     """Whether a controller was tried before."""

@@ -114,7 +114,7 @@ class Distance(Protocol):
 
 
 @dataclass(frozen=True)
-class FitnessGap:
+class _FitnessGap:
     """phi1: the difference between the fitness of controllers in simulation and in reality.
 
     It needs a single number per trial, and it only depends on what matters to these controllers: parameters that do
@@ -141,7 +141,7 @@ def _fitness_difference(real: Behaviour, simulated: Behaviour) -> Floats:
 
 
 @dataclass(frozen=True)
-class SeriesDistance:
+class _SeriesDistance:
     """A distance between series: what the measure finds, gathered over trials."""
 
     settings: DistanceSettings
@@ -182,17 +182,17 @@ class Combination:
 def make_distance(settings: DistanceSettings) -> Distance:
     """The distance that settings describe."""
     if settings.kind == "phi1":
-        return FitnessGap(settings)
+        return _FitnessGap(settings)
     if settings.kind == "combination":
         terms = tuple(make_distance(term) for term in settings.terms)
         return Combination(terms, tuple(term.weight for term in settings.terms))
     if settings.kind == "phi2":
-        return SeriesDistance(settings, _information)
+        return _SeriesDistance(settings, _information)
     if settings.kind == "joint_error":
-        return SeriesDistance(settings, _joint_error, gather="sum")
+        return _SeriesDistance(settings, _joint_error, gather="sum")
     if settings.kind in ROBUST_LOSSES:
-        return SeriesDistance(settings, _robust_error)
-    return SeriesDistance(settings, _series_error, gather="root" if settings.kind == "rms" else "mean")
+        return _SeriesDistance(settings, _robust_error)
+    return _SeriesDistance(settings, _series_error, gather="root" if settings.kind == "rms" else "mean")
 
 
 def distance_unit(settings: DistanceSettings, units: tuple[str, ...]) -> str:

@@ -132,7 +132,7 @@ def information_distance(
         right = bin_numbers(theirs, *span, binning.bins)
         if pairs.cut_short:
             right = np.where(pairs.running(index), right, binning.bins + 2)
-        tables = joint_tables(left, right, binning.bins + 3, count=len(index[0]))
+        tables = _joint_tables(left, right, binning.bins + 3, count=len(index[0]))
         part = slice(done, done + len(index[0]))
         samples[part] = tables.sum(axis=(-2, -1))
         found[part] = _distance_of(tables, samples[part], times_log, miller_madow=binning.miller_madow)
@@ -159,7 +159,7 @@ def bin_numbers(values: Floats, low: Floats, high: Floats, bins: int) -> NDArray
     return numbers
 
 
-def joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int, *, count: int) -> Indices:
+def _joint_tables(left: NDArray[np.int32], right: NDArray[np.int32], symbols: int, *, count: int) -> Indices:
     """How often symbols meet: `(count, channels, symbols, symbols)` of `(count or 1, T, channels)` numbers.
 
     Pairs in which either number is negative (missing) are left out.

@@ -151,7 +151,7 @@ class _Covariance:
     """What slopes and residuals say about the estimates, in the unit cube."""
 
     covariance: Floats
-    """(k, k)."""
+    """Covariance of the estimates, (k, k)."""
     shift: Floats
     """From the estimate to the minimum, (k,)."""
     freedom: float

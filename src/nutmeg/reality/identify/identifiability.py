@@ -114,7 +114,7 @@ class Identifiability:
     determined: tuple[bool, ...]
     """Whether each parameter is identifiable."""
     reasons: tuple[str, ...]
-    """Why, or why not."""
+    """For each parameter, why the data determine it or why they do not."""
     correlation: Floats | None = None
     """Correlation of the estimates, (k, k)."""
     trade_offs: tuple[TradeOff, ...] = ()

@@ -150,8 +150,12 @@ BAND_SHARE = 0.9
 """The share of samples that a predictive band is to hold."""
 BAND_KEY = 5
 """Key of the seed by which they are drawn."""
+MAX_BASE_WAY, MAX_BASE_TURN = 0.01, math.radians(3.0)
+"""A free base that nobody measured and that moves farther [m] or turns more [rad] in simulation is warned of."""
 LARGEST_ANGLE = 4 * math.pi
 """Joint angles beyond two turns may be degrees [rad]."""
+MAX_BEYOND_LIMIT = 0.5
+"""So may those that are farther beyond the limits of their joint [rad]."""
 STILL_RANGE, MOVING_RANGE = 1e-3, 0.05
 """A joint that moves less than the first while its command changes by more than the second does not answer [rad]."""
 
@@ -181,9 +185,9 @@ class Band:
     """
 
     low: Floats
-    """(K, columns)."""
+    """Lower ends of the bands, (K, columns)."""
     high: Floats
-    """(K, columns)."""
+    """Upper ends of the bands, (K, columns)."""
     inside: float
     """The share of the measured samples that lie in it."""
 
@@ -325,7 +329,7 @@ class Identification:
         """The fitted recordings, replayed so."""
         self.cost = ReplayCost(self.twin, self.measured, settings.distance, settings.fallen)
         self._threaded = Twin(settings.robot, settings.parameters, threads=threads)
-        self.error, self.factor, self.unit = reported_error(settings, self.measured)
+        self.error, self.factor, self.unit = _reported_error(settings, self.measured)
 
     @property
     def locked(self) -> bool:
@@ -491,6 +495,11 @@ class Identification:
         goals = lambda measured: [m.goals(self.error.channels) for m in measured]  # noqa: E731
         return self._fit_errors(held_out, goals)
 
+    def goal_errors(self) -> dict[str, float]:
+        """The errors of "position = goal" in the fitted recordings, by name; empty where a column has no command."""
+        baseline = self._baseline(())
+        return baseline.train if baseline else {}
+
     def _fit_errors(
         self, held_out: tuple[RealData, ...], behaviours: Callable[[tuple[RealData, ...]], list[Behaviour]]
     ) -> FitErrors:
@@ -539,6 +548,7 @@ class Identification:
                 f"{train:.3g}: the estimates do not carry over. Search fewer parameters, fit in [windows], or add "
                 "recordings under other conditions."
             )
+        offsets = not found  # a simulation that is wrong altogether is off for other reasons than its zeros
         for side, name in (("held_out", "held-out"), ("train", "fitted")):
             error = FitErrors.mean(getattr(after, side))
             goal = FitErrors.mean(getattr(baseline, side)) if baseline else None
@@ -553,9 +563,50 @@ class Identification:
                     f"{after.columns[worst][side]:.3g}. {self._possible_reasons(estimate)}"
                 )
                 break
-        if not found:  # a simulation that is wrong altogether is off for other reasons than its zeros
-            found = self._offset_doubts(checks)
+        else:  # otherwise the possible reasons name them
+            offset_doubts = self._offset_doubts(checks) if offsets else []
+            found += [*self.base_doubt(estimate), *offset_doubts, *self._bound_doubt(estimate)]
         return (*found, *self._outlier_doubt(outlier_shares(checks)), *self.data_doubts())
+
+    def base_doubt(self, candidate: Floats) -> tuple[str, ...]:
+        """A warning where the base of the robot moves in simulation, and no recording tells whether it did."""
+        moved = [m for m in self.measured if isinstance(m, MeasuredTrial)]
+        if not moved or self.twin.table.root < 0 or any(c.startswith("pose.") for c in moved[0].real.columns):
+            return ()
+        if self.settings.windows is not None:  # begin anew from what was measured, and are short
+            return ()
+        farthest, most = "", (0.0, 0.0)
+        for one, seen in zip(moved, self._threaded.simulate(candidate[None], [m.trial for m in moved]), strict=True):
+            pose = np.empty((0, 7)) if seen.pose is None else seen.pose[0, : int(seen.frames[0])]
+            if not len(pose):
+                continue
+            way = float(np.linalg.norm(pose[:, :3] - pose[0, :3], axis=1).max())
+            turn = 2 * math.acos(min(1.0, float(np.abs(pose[:, 3:] @ pose[0, 3:]).min())))
+            farthest, most = max((farthest, most), (one.source, (way, turn)), key=lambda item: item[1])
+        if most[0] < MAX_BASE_WAY and most[1] < MAX_BASE_TURN:
+            return ()
+        text = (
+            f"The base of the robot is free: in the simulation of {farthest} it moves by up to {most[0]:.2g} m and "
+            f"turns by up to {math.degrees(most[1]):.2g} deg, which no recording measures. If the robot was bolted "
+            'down or on a stand, write `held = true` in [robot] (or `base = "fixed"` in its robot.toml).'
+        )
+        return (text,)
+
+    def _bound_doubt(self, estimate: Floats) -> tuple[str, ...]:
+        """A warning that names the estimates at the ends of their ranges."""
+        ends = self._at_bounds(estimate)
+        if not ends:
+            return ()
+        what = "estimates are at the ends of their ranges" if len(ends) > 1 else "estimate is at the end of its range"
+        text = (
+            f"{len(ends)} {what}: {', '.join(ends)}. Widen the ranges if such values are possible; if not, the model "
+            "lacks something that these numbers stand in for."
+        )
+        return (text,)
+
+    def _at_bounds(self, estimate: Floats) -> list[str]:
+        unit = self.twin.space.unit(estimate)
+        return [n for n, x in zip(self.twin.space.names, unit, strict=True) if min(x, 1 - x) < BOUND_SHARE]
 
     def _outlier_doubt(self, outliers: Mapping[str, float]) -> tuple[str, ...]:
         worst = max(outliers, key=lambda name: outliers[name], default="")
@@ -601,8 +652,7 @@ class Identification:
                 '[robot], `base = "fixed"` of robot.toml), record its pose, or compare short [windows] that begin on '
                 'the ground (`base = "ground"` of [start], `gravity` for its tilt).'
             )
-        unit = self.twin.space.unit(estimate)
-        if ends := [n for n, x in zip(self.twin.space.names, unit, strict=True) if min(x, 1 - x) < BOUND_SHARE]:
+        if ends := self._at_bounds(estimate):
             reasons.append(f"{', '.join(ends)} ended at a bound: widen the range.")
         free = [table.joints[j] for j in range(len(table.joints)) if j not in set(table.motor_joints.tolist())]
         if free:
@@ -630,7 +680,8 @@ class Identification:
 
     def data_doubts(self) -> tuple[str, ...]:
         """Warnings about recordings that are fitted, before anything is simulated."""
-        return tuple(text for one in self.reported if isinstance(one, MeasuredTrial) for text in _column_doubts(one))
+        limits = dict(zip((f"angles.{joint}" for joint in self.twin.table.joints), self.twin.table.limits, strict=True))
+        return tuple(_data_doubts([one for one in self.reported if isinstance(one, MeasuredTrial)], limits))
 
     def _all_failed(self, result: SearchResult) -> str:
         reasons = [f.reason for g in result.history for f in g.failures]
@@ -674,29 +725,54 @@ def outlier_shares(checks: Mapping[str, Mapping[str, ResidualCheck]]) -> dict[st
     }
 
 
-def _column_doubts(measured: MeasuredTrial) -> list[str]:
-    """What is strange about the measured angles: they may be in degrees, or a joint that is commanded never moves."""
-    found, series = [], np.asarray(measured.real.series)
-    for index, (column, unit) in enumerate(zip(measured.real.columns, measured.real.units, strict=True)):
-        values = series[:, index]
-        if unit != "rad" or not column.startswith("angles.") or not np.isfinite(values).any():
-            continue
-        if (largest := float(np.nanmax(np.abs(values)))) > LARGEST_ANGLE:
-            found.append(
-                f"{measured.source}: {column} reaches {largest:.3g} rad; if these are degrees, say so in the column "
-                "map (`scale = 0.0174533`)."
-            )
-        goal = measured.commanded.get(column)
-        moved, asked = (0.0 if one is None else float(np.nanmax(one) - np.nanmin(one)) for one in (values, goal))
-        if moved < STILL_RANGE and asked > MOVING_RANGE:
-            found.append(
-                f"{measured.source}: {column} never moves, though its command changes by {asked:.2g} rad: is it the "
-                "right column, was the motor on, does the joint stick? Leave the recording or the joint out if so."
-            )
+def _data_doubts(measured: Sequence[MeasuredTrial], limits: Mapping[str, Floats]) -> list[str]:
+    """What is strange about the measured angles: they may be in degrees, or a joint that is commanded never moves.
+
+    Args:
+        measured: the recordings.
+        limits: the lowest and the highest angle of each joint, by its column [rad].
+    """
+    turns: dict[str, tuple[float, str]] = {}
+    still: dict[str, list[str]] = {}
+    for one in measured:
+        series = np.asarray(one.real.series)
+        for index, (column, unit) in enumerate(zip(one.real.columns, one.real.units, strict=True)):
+            values = series[:, index]
+            if unit != "rad" or not column.startswith("angles.") or not np.isfinite(values).any():
+                continue
+            largest = float(np.nanmax(np.abs(values)))
+            if largest > min(LARGEST_ANGLE, float(np.abs(limits[column]).max()) + MAX_BEYOND_LIMIT):
+                turns[column] = max(turns.get(column, (0.0, "")), (largest, one.source))
+            goal = one.commanded.get(column)
+            moved, asked = (0.0 if v is None else float(np.nanmax(v) - np.nanmin(v)) for v in (values, goal))
+            if moved < STILL_RANGE and asked > MOVING_RANGE:
+                still.setdefault(column, []).append(f"{one.source} (by {asked:.2g} rad)")
+    found = []
+    if turns:
+        column, (largest, source) = max(turns.items(), key=lambda item: item[1])
+        others = f"; {_listed([c for c in turns if c != column])} too much as well" if len(turns) > 1 else ""
+        found.append(
+            f"{source}: {column} reaches {largest:.3g} rad, beyond its limits or two turns{others}. If these "
+            "are degrees, say so in the column map (`scale = 0.0174533`), for the commands, too."
+        )
+    found += [
+        f"{column} never moves, though its command changes, in {_listed(sources)}: is it the right column, was the "
+        "motor on, does the joint stick? Leave the recording or the joint out if so."
+        for column, sources in still.items()
+    ]
     return found
 
 
-def reported_error(settings: IdentifySettings, measured: tuple[RealData, ...]) -> tuple[DistanceSettings, float, str]:
+MAX_LISTED = 4
+"""Of more names, the first are told and the others counted."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _reported_error(settings: IdentifySettings, measured: tuple[RealData, ...]) -> tuple[DistanceSettings, float, str]:
     """The error that is reported, the factor to its familiar unit, and that unit."""
     wanted = settings.report_error
     error = DistanceSettings(kind=wanted.kind, channels=wanted.channels, angles=settings.distance.angles)

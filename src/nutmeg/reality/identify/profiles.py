@@ -73,7 +73,7 @@ class _Held:
     space: Space
     index: int
     value: float
-    """In SI units."""
+    """Value at which the parameter is held, in SI units."""
 
     def __call__(self, candidates: Floats, generators: Sequence[Generator]) -> Floats:
         return self.rows(np.insert(np.asarray(candidates, float), self.index, self.value, axis=1), generators)

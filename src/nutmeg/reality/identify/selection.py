@@ -48,7 +48,7 @@ class VariantScore:
 
     name: str
     parameters: tuple[str, ...]
-    """What it searches."""
+    """Names of the parameters that it searches."""
     train: float
     """Its error on the recordings that it was fitted to, in the reported unit."""
     held_out: float

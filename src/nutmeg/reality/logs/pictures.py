@@ -440,7 +440,7 @@ def lights_of(name: str, folder: Path) -> tuple[Light, ...] | None:
     return load_lights(name if name in lighting_names() else folder / name).light
 
 
-def view_state(scene: Scene, view: View) -> tuple[Floats, Floats]:
+def _view_state(scene: Scene, view: View) -> tuple[Floats, Floats]:
     """Generalised positions and velocities of a view."""
     qpos, qvel, table = scene.start.copy(), np.zeros(scene.model.nv), scene.robot(TWIN_ROBOT)
     if table.root >= 0:
@@ -492,7 +492,7 @@ def _drawing(place: PictureScene, body: tuple[Adjustment, ...], size: tuple[int,
     quality = Quality(shadows=place.description.shadows, samples=4)
     with SceneRenderer(scene.model, size, quality=quality, lights=place.lights) as renderer:
         for view in place.description.view:
-            qpos, qvel = view_state(scene, view)
+            qpos, qvel = _view_state(scene, view)
             renderer.pose(qpos)
             pictures.append(renderer.draw(number, size, wide))
             velocities.append(renderer.angular_velocity(number, qvel))

@@ -53,6 +53,12 @@ GRAVITY_SECONDS = 0.1
 """The vertical is the mean of the measured accelerations over this time [s]."""
 MIN_ROWS = 3
 """A trial with fewer rows is an error."""
+VOLTAGES = (0.1, 1000.0)
+"""Recorded voltages of a supply that are believed [V]; millivolts are not."""
+TEMPERATURES = (-40.0, 200.0)
+"""Recorded temperatures of motors that are believed [°C]; kelvins are not."""
+MAX_SLOPE_ROWS = 5
+"""Measured neighbours farther apart than twice so many rows give no slope."""
 Files = dict[Path, tuple[str, ...]]
 """Files, each with the patterns of its parts; `*` for all of them."""
 
@@ -155,6 +161,8 @@ class ReplaySettings:
     """Channels of the logs, and the columns of the simulation that they are compared with."""
     supply: str = ""
     """Channel with the recorded voltage of the motors' supply [V]; missing values are interpolated. Servos only."""
+    temperature: str = ""
+    """Channel with the recorded temperature of the motors [°C]; missing values are interpolated. Servos only."""
     pictures: PictureSettings = field(default_factory=PictureSettings)
     """How pictures are compared."""
     recordings: RecordingsSettings = RecordingsSettings()
@@ -303,14 +311,16 @@ class _Rows:
     name: str
     times: Array
     commands: Mapping[str, Array]
-    """By motor."""
+    """Commands of each motor, by its name."""
     measured: Mapping[str, Array]
-    """By column of the simulation."""
+    """Measured values, by column of the simulation."""
     state: Mapping[str, Array]
     """What gives the start: `angles.JOINT`, `rates.JOINT`, `pose.LABEL`."""
     powered: NDArray[np.bool_] | None
     voltage: Array | None = None
     """Voltage of the supply, (rows,) [V]."""
+    temperature: Array | None = None
+    """Temperature of the motors, (rows,) [°C]."""
     up: Array | None = None
     """The vertical in the frame of the root, (rows, 3), of any length."""
     first: bool = True
@@ -319,7 +329,8 @@ class _Rows:
     def cut(self, rows: slice, **changes: object) -> _Rows:
         """Some of the rows."""
         tables = {k: {n: v[rows] for n, v in getattr(self, k).items()} for k in ("commands", "measured", "state")}
-        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in ("powered", "voltage", "up")}
+        names = ("powered", "voltage", "temperature", "up")
+        inputs = {k: None if getattr(self, k) is None else getattr(self, k)[rows] for k in names}
         return replace(self, times=self.times[rows], **inputs, **tables, **changes)  # type: ignore[arg-type]
 
 
@@ -335,11 +346,32 @@ def read_log(path: Path, settings: ReplaySettings, twin: Twin, *, name: str = ""
     is_csv = path.suffix not in (".nutmeg", ".parquet", *BAG_SUFFIXES)
     conditions = settings.recordings.conditions_of(path, None if is_csv else log.config, mapping)
     rows = _rows(log, name or path.name, settings, twin.table)
+    _check_rate(path, rows.times)
     return [
         _trial(window, settings, twin, conditions)
         for part in _parts(_ranged(rows, path.name, settings.recordings.ranges), settings.recordings.split)
         for window in _windows(_begun(part, hold=settings.missing_commands == "hold"), settings)
     ]
+
+
+MAX_ROW_STEP = 1.0
+"""Rows that are farther apart are no recording of a motion [s]."""
+USUAL_STEPS = (2e-4, 0.5)
+"""Rows of logs are about so far apart [s]."""
+TIME_UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
+
+
+def _check_rate(path: Path, times: Array) -> None:
+    """Refuses times whose unit cannot be a second: they would be simulated for hours."""
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    if step <= MAX_ROW_STEP:
+        return
+    low, high = USUAL_STEPS
+    likely = next(
+        (f"{name}, write `scale = {unit:g}`" for name, unit in TIME_UNITS.items() if low < step * unit < high), ""
+    )
+    hint = f"If they are {likely} under [time] of the column map." if likely else "Times are needed in seconds."
+    raise RecordingError(f"{path}: rows are {step:.3g} s apart, too far to follow a motion. {hint}")
 
 
 def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _Rows:
@@ -354,8 +386,17 @@ def _rows(log: Log, name: str, settings: ReplaySettings, table: RobotTable) -> _
     state = {c: v for c, v in measured.items() if c in possible}
     possible |= {f"rates.{joint}": "rad/s" for joint in table.joints}  # measured speeds are too noisy to start with
     state |= _read(log, settings.start.channels, possible, "column of a start")
-    voltage, up = _voltage(log, settings.supply), _vertical(log, settings.start.gravity)
-    return _Rows(name, log.times.copy(), commands, measured, state, _powered(log, settings.powered), voltage, up)
+    return _Rows(
+        name,
+        log.times.copy(),
+        commands,
+        measured,
+        state,
+        _powered(log, settings.powered),
+        voltage=_recorded_input(log, settings.supply, "V", VOLTAGES),
+        temperature=_recorded_input(log, settings.temperature, "°C", TEMPERATURES),
+        up=_vertical(log, settings.start.gravity),
+    )
 
 
 def _vertical(log: Log, channel: str) -> Array | None:
@@ -379,21 +420,25 @@ def _vertical(log: Log, channel: str) -> Array | None:
     return np.asarray((sums[last] - sums[first]) / (last - first)[:, np.newaxis])
 
 
-def _voltage(log: Log, channel: str) -> Array | None:
-    """The voltage of the supply in each row, (rows,) [V]; None if no channel has it."""
+def _recorded_input(log: Log, channel: str, unit: str, limits: tuple[float, float]) -> Array | None:
+    """A recorded input of the motors in each row, (rows,), between limits; None if no channel has it."""
     if not channel:
         return None
-    values = next(iter(_read(log, {channel: "voltage"}, {"voltage": "V"}, "input").values()))
+    values = next(iter(_read(log, {channel: "input"}, {"input": unit}, "input").values()))
     known = np.isfinite(values)
-    if not known.any() or not (values[known] > 0).all():
+    if not known.any():
+        raise RecordingError(f"{log.path}: {channel!r} has no value in any row.")
+    low, high = float(values[known].min()), float(values[known].max())
+    if low < limits[0] or high > limits[1]:
         raise RecordingError(
-            f"{log.path}: {channel!r} is the voltage of the supply; it must be above 0 V in some rows."
+            f"{log.path}: {channel!r} goes from {low:g} to {high:g} {unit}; allowed is {limits[0]:g} to "
+            f"{limits[1]:g} {unit}. Is it the right channel, in the right unit?"
         )
     return np.interp(log.times, log.times[known], values[known])
 
 
 def _read(log: Log, pairs: Mapping[str, str], known: Mapping[str, str], kind: str) -> dict[str, Array]:
-    """Channels of a log by their names in the simulation; units must be the same."""
+    """Channels of a log by their names in the simulation; units must be the same where the log states them."""
     out: dict[str, Array] = {}
     for channel, name in pairs.items():
         for column, label in _columns(log, channel):
@@ -403,9 +448,9 @@ def _read(log: Log, pairs: Mapping[str, str], known: Mapping[str, str], kind: st
             if ours in out:
                 raise UsageError(f"two channels are given to {ours!r}; for one with several labels write 'angles.*'.")
             unit = log.units[column]
-            if unit != known[ours] and not ours.startswith("pose.q"):
+            if unit and unit != known[ours] and not ours.startswith("pose.q"):
                 raise RecordingError(
-                    f"{log.path}: {column!r} is in {unit or 'no unit'!r}, but {ours} in {known[ours]!r}. "
+                    f"{log.path}: {column!r} is in {unit!r}, but {ours} in {known[ours]!r}. "
                     "Convert it with `scale` and `unit` in the column map."
                 )
             out[ours] = log.series([column])[:, 0]
@@ -496,22 +541,38 @@ def _windows(log: _Rows, settings: ReplaySettings) -> list[_Rows]:
     if windows is None:
         return [replace(log, state=state if settings.start.rates == "difference" else log.state)]
     pieces = []
+    complete = np.ones(len(log.times), bool)
+    for values in state.values():
+        complete &= np.isfinite(values)
     begins = np.arange(log.times[0], log.times[-1] - windows.seconds + 1e-9, windows.every)
     for begin in begins if len(begins) else log.times[:1]:  # what is shorter than a window is one
-        rows = slice(*np.searchsorted(log.times, [begin - 1e-9, begin + windows.seconds + 1e-9]).tolist())
-        piece = replace(log, state=state).cut(rows, first=rows.start == 0)
-        complete = all(np.isfinite(v[0]) for v in piece.state.values()) if len(piece.times) else False
-        if len(piece.times) >= MIN_ROWS and complete:
-            pieces.append(piece)
+        # Where samples are missing, a window begins at the first row with the whole state before the next window does.
+        ends = [begin - 1e-9, begin + windows.every - 1e-9, begin + windows.seconds + 1e-9]
+        first, last, stop = np.searchsorted(log.times, ends).tolist()
+        measured = np.flatnonzero(complete[first:last])
+        if not len(measured):
+            continue
+        first += int(measured[0])
+        if stop - first >= MIN_ROWS:
+            pieces.append(replace(log, state=state).cut(slice(first, stop), first=first == 0))
     if not pieces:
         raise RecordingError(f"{log.name}: no window of {windows.seconds:g} s begins in a row with the whole state.")
     return pieces
 
 
 def _slope(times: Array, values: Array) -> Array:
-    """The slope at every row: of the straight line through its neighbours."""
-    before, after = np.maximum(np.arange(len(times)) - 1, 0), np.minimum(np.arange(len(times)) + 1, len(times) - 1)
-    return np.asarray((values[after] - values[before]) / (times[after] - times[before]))
+    """The slope at every measured row, nan at others: that of the line through its nearest measured neighbours."""
+    known = np.flatnonzero(np.isfinite(values))
+    slopes = np.full(len(values), np.nan)
+    if len(known) < 2:
+        return slopes
+    index = np.arange(len(known))
+    before, after = known[np.maximum(index - 1, 0)], known[np.minimum(index + 1, len(known) - 1)]
+    span = times[after] - times[before]
+    # A line across a gap says nothing about the speed at its ends.
+    near = span <= 2 * MAX_SLOPE_ROWS * np.median(np.diff(times))
+    slopes[known[near]] = ((values[after] - values[before]) / span)[near]
+    return slopes
 
 
 def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[Adjustment, ...]) -> MeasuredTrial:
@@ -533,6 +594,7 @@ def _trial(log: _Rows, settings: ReplaySettings, twin: Twin, conditions: tuple[A
         start=replace(start, command=commands[0]),
         powered=None if log.powered is None else log.powered[at],
         voltage=None if log.voltage is None else log.voltage[at],
+        temperature=None if log.temperature is None else log.temperature[at],
         conditions=conditions,
     )
     real = Behaviour(

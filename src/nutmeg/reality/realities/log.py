@@ -28,7 +28,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.base.journal import append_lines, read_lines
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, Reality, fingerprint
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 
 if TYPE_CHECKING:
     from nutmeg.reality.twin import Trial
@@ -126,7 +126,7 @@ class LoggedReality(Closing):
         if behaviour.series is not None:
             file = f"trials/{_file_name(observed.trial, key)}.nutmeg"
             shutil.rmtree(self.folder / file, ignore_errors=True)  # half of it, of a run that was killed
-            write_series(self.folder / file, behaviour, period)
+            _write_series(self.folder / file, behaviour, period)
         line = {
             "trial": observed.trial,
             "fingerprint": key,
@@ -153,7 +153,7 @@ def _file_name(trial: str, key: str) -> str:
     return plain if plain == trial else f"{plain}-{key}"
 
 
-def write_series(path: Path, behaviour: Behaviour, period: float) -> None:
+def _write_series(path: Path, behaviour: Behaviour, period: float) -> None:
     """The series of a trial, a row every `period` seconds, as a recording; exactly."""
     if behaviour.series is None or behaviour.series.ndim != 2:
         raise UsageError("only the series (T, columns) of one trial can be recorded.")
@@ -169,12 +169,14 @@ def write_series(path: Path, behaviour: Behaviour, period: float) -> None:
             channels.append(Channel(name=name, labels=labels, unit=unit))
             order += mine
     config = {"columns": list(behaviour.columns), "order": order}
-    with RecordingWriter.create(path, channels, kind="trial", seed=0, config=config) as writer:
+    with RecordingWriter.create(
+        path, Manifest(kind="trial", seed=0, channels=tuple(channels), config=config)
+    ) as writer:
         writer.append_many(period * np.arange(len(behaviour.series)), behaviour.series[:, order])
 
 
 def read_series(path: Path) -> Behaviour:
-    """The series that `write_series` wrote."""
+    """The series that `_write_series` wrote."""
     recording = Recording.open(path)
     config = recording.manifest.config
     order = np.array(config["order"], int)

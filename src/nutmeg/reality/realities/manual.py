@@ -58,7 +58,7 @@ stopped and started again at any time.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Note:
+class _Note:
     """The note that people write about a trial."""
 
     fitness: float | None = None
@@ -78,7 +78,7 @@ def commands_csv(trial: Trial, motors: Sequence[str]) -> bytes:
     return text.getvalue().encode()
 
 
-class ResultsFolder:
+class _ResultsFolder:
     """The folder into which people put logs and notes, `{trial}.csv` (or another suffix) and `{trial}.toml`.
 
     Args:
@@ -160,7 +160,7 @@ class ManualReality:
         self._motors, self._logs = tuple(motors), logs
         self._wait, self._say = wait, say
         self._to_try, self._results = folder / "to_try", folder / "results"
-        self._dropped = ResultsFolder(self._results)
+        self._dropped = _ResultsFolder(self._results)
         self._refused: dict[str, object] = {}
 
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
@@ -241,7 +241,7 @@ class ManualReality:
             return None
 
     def _read(self, trial: Trial, files: Mapping[str, Path]) -> Behaviour | None:
-        note = read(files["note"], Note) if "note" in files else Note()
+        note = read(files["note"], _Note) if "note" in files else _Note()
         if note.fitness is not None and not np.isfinite(note.fitness):
             raise FileError(files["note"], f"the fitness is {note.fitness}; it must be a finite number.")
         times = trial.period * np.arange(len(trial), dtype=np.float64)

@@ -24,12 +24,13 @@ Series have a value for each row of the trial; `fell_at` is left out for a robot
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.errors import EnvironmentProblem, RecordingError, UsageError
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, RecordingError, UsageError
 from nutmeg.base.interrupts import Closing
 from nutmeg.base.plugins import load_named
 from nutmeg.reality.behaviour import Behaviour, frames_before
@@ -104,16 +105,28 @@ class UserReality(Closing):
 
     def __init__(self, name: str, table: RobotTable, columns: Mapping[str, str]) -> None:
         self._name, self._columns, self.trials = name, dict(columns), 0
-        self._made: Any = load_named(name, "reality")(table)
+        self._made: Any = self._called("when it was made with the robot's table", load_named(name, "reality"), table)
         if not callable(getattr(self._made, "try_out", None)):
             raise UsageError(f"{name} is no reality: it needs a method `try_out(trial)`.")
 
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
         """Lets the class make each trial."""
         for trial in trials:
-            found = self._made.try_out(trial)
+            found = self._called(f"in trial {trial.name!r}", self._made.try_out, trial)
             self.trials += 1
             yield Observed(trial=trial.name, behaviour=self._behaviour(trial, found))
+
+    def _called(self, when: str, function: Callable[..., Any], argument: object) -> Any:  # noqa: ANN401 (the user's)
+        """What a function of the class returns; an exception ends the run as a problem from which it can go on."""
+        try:
+            return function(argument)
+        except NutmegError:
+            raise
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise EnvironmentProblem(
+                f"{self._name} failed {when}: {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
+            ) from error
 
     def close(self) -> None:
         """Closes what the class has opened."""

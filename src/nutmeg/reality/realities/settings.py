@@ -154,7 +154,8 @@ def _hidden(settings: RealitySettings, twin: Twin, watch: Watch) -> HiddenSimula
         if name not in twin.searched:
             raise UnknownNameError("searched number", name, twin.searched, where="[reality] values")
     robot = settings.robot or twin.settings
-    robot = dataclasses.replace(robot, adjustments=(*robot.adjustments, *settings.adjustments))
+    # Reality is MuJoCo's simulation wherever candidates are simulated.
+    robot = dataclasses.replace(robot, device="cpu", adjustments=(*robot.adjustments, *settings.adjustments))
     # Another simulation may lack numbers that are searched: there only those are set that have a value.
     kept = settings.values if settings.robot else twin.searched
     wide = {name: _widened(one, settings.values.get(name)) for name, one in twin.searched.items() if name in kept}

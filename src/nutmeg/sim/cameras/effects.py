@@ -68,8 +68,8 @@ def turned_rays(rays: NDArray[Real], angular_velocity: Floats, times: Floats) ->
 
     Args:
         rays: (colours, height, width, 2) on the plane at distance 1, x right and y down.
-        angular_velocity: (3,) of the camera in its own frame: x right, y up, z backwards (MuJoCo's) [rad/s].
-        times: (height,) when each row is read [s].
+        angular_velocity: angular velocity of the camera in its own frame, (3,): x right, y up, z backwards [rad/s].
+        times: times at which rows are read, (height,) [s].
     """
     turn = rotations(np.asarray(angular_velocity) * times[:, None]).astype(rays.dtype)  # (height, 3, 3)
     x, y = rays[..., 0], -rays[..., 1]  # the third component is -1: a camera looks along its -z
@@ -81,7 +81,7 @@ def turned_rays(rays: NDArray[Real], angular_velocity: Floats, times: Floats) ->
     return out
 
 
-def blur_shares(samples: int) -> Iterator[float]:
+def _blur_shares(samples: int) -> Iterator[float]:
     """The middles of equal parts of an exposure, from 0 at its start to 1 at its end."""
     return ((k + 0.5) / samples for k in range(samples))
 
@@ -90,11 +90,11 @@ def exposure_weights(height: int, moments: Floats, *, readout: float, exposure: 
     """Weights of the drawn moments in each row, (height, moments); every row's sum is 1.
 
     Args:
-        height: rows.
+        height: number of rows.
         moments: (M,) rising times of the drawn pictures, after the time of the picture [s]; before the first and
             after the last the world stands still.
-        readout: from the first row to the last [s].
-        exposure: of each row [s].
+        readout: time from the first row to the last [s].
+        exposure: exposure time of each row [s].
     """
     middle = row_times(height, readout)[:, None]
     if len(moments) == 1:
@@ -128,7 +128,7 @@ def _interpolation(times: Floats, moments: Floats) -> Floats:
 
 
 def _integral(times: Floats, moments: Floats) -> Floats:
-    """Integrals (n, M) of those weights from long ago to times (n,), but for a constant."""
+    """Integrals (n, M) of those weights up to times (n,), except for a constant."""
     start, stop = moments[0], moments[-1]
     inside = np.clip(times, start, stop)
     columns = []
@@ -151,7 +151,7 @@ def _ramp(times: Floats, low: float, high: float) -> Floats:
     return passed
 
 
-def turn_in_pixels(angular_velocity: Floats, duration: float, focal: float) -> float:
+def _turn_in_pixels(angular_velocity: Floats, duration: float, focal: float) -> float:
     """Largest distance that the middle of the picture or its corners move within a time [pixels]."""
     return float(np.linalg.norm(angular_velocity)) * duration * focal * math.sqrt(2)
 
@@ -162,7 +162,7 @@ MAX_BLUR_SAMPLES, SAMPLE_WIDTH = 9, 3.0
 TURN_MARGIN = 0.06
 """Share of the width that is drawn on every side for a camera that turns while a picture is taken."""
 STILL_TURN_PIXELS = 0.05
-"""Pixels; a camera that turns less while a picture is taken stands still."""
+"""Turn during a picture below which a camera counts as standing still [pixels]."""
 
 
 class CameraEffects:
@@ -209,7 +209,7 @@ class CameraEffects:
 
     @property
     def blur(self) -> float:
-        """For how long a row collects light [s]; 0 if the blur's effect is off."""
+        """Time for which a row collects light [s]; 0 if the effect `blur` is off."""
         return self.settings.exposure if "blur" in self.effects else 0.0
 
     @property
@@ -255,7 +255,7 @@ class CameraEffects:
         return self.sense(np.concatenate(exposed), rng, exposure)
 
     def blurs(self, count: int, exposure: Exposure | None) -> list[float]:
-        """For how long rows of each of N pictures collect light while things move [s]."""
+        """Times for which rows of each of N pictures collect light while things move, (N,) [s]."""
         return [self.blur] * count if exposure is None or not self.blur else [float(t) for t in exposure.time]
 
     def gather(
@@ -264,7 +264,7 @@ class CameraEffects:
         angular_velocity: Floats | None = None,
         exposure: Exposure | None = None,
     ) -> Floats32:
-        """The light (N, height, width, 3) that comes through the lens while drawn pictures (N, *drawn, 3) are seen."""
+        """The light (N, height, width, 3) behind the lens from drawn pictures (N, *drawn, 3)."""
         light = image_sensor.to_light(drawn)
         if angular_velocity is None or not (self.readout or self.blur):
             return light if self._table is None else remap(light, self._table)
@@ -274,18 +274,18 @@ class CameraEffects:
     def _turning(self, light: Floats32, velocity: Floats, blur: float) -> Floats32:
         """One picture (1, height, width, 3) that a turning camera takes."""
         focal = self.lens.focal
-        if turn_in_pixels(velocity, self.readout + blur, focal) < STILL_TURN_PIXELS:
+        if _turn_in_pixels(velocity, self.readout + blur, focal) < STILL_TURN_PIXELS:
             return light if self._table is None else remap(light, self._table)
         rows = row_times(self.size[1], self.readout)
-        smear = turn_in_pixels(velocity, blur, focal)
+        smear = _turn_in_pixels(velocity, blur, focal)
         if smear < STILL_TURN_PIXELS:
             return remap(light, self.lens.table(turned_rays(self._rays, velocity, rows)))
-        # While a row collects light, each of its rays goes so short a way that it is straight.
+        # During the exposure of a row its rays move so little that their path is taken as straight.
         first, last = (turned_rays(self._rays, velocity, rows + side * blur / 2) for side in (-1, 1))
         way = last - first
         total = np.zeros((1, *self.lens.shape, 3), np.float32)
         samples = min(max(2, math.ceil(smear / SAMPLE_WIDTH)), MAX_BLUR_SAMPLES)
-        for share in blur_shares(samples):
+        for share in _blur_shares(samples):
             total += remap(light, self.lens.table(first + np.float32(share) * way))
         return total / np.float32(samples)
 

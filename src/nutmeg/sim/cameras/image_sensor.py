@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from nutmeg.model.sensors import CameraSettings
 
 SCREEN_GAMMA = 2.2
-"""That of drawn pictures: how their values become light."""
+"""Exponent that turns the values of drawn pictures into light."""
 GAMMA_TABLE_LEVELS = 4095
-"""Steps of the table that makes values of light."""
+"""Number of steps of the table that turns light into picture values."""
 
 
 @lru_cache(maxsize=1)
@@ -139,7 +139,7 @@ def demosaic(raw: Floats32, pattern: str) -> Floats32:
 
 
 def _spread(sparse: Floats32, letter: str) -> Floats32:
-    """Weighted sums of each pixel's neighbourhood; outside is nothing.
+    """Weighted sums of each pixel's neighbourhood; pixels outside the picture are zero.
 
     Green, which every other pixel has, weighs 4 in the middle and 1 at the four sides; red and blue weigh 4 in the
     middle, 2 at the sides and 1 at the corners. A pixel that has a colour finds no other that has it in there.
@@ -192,7 +192,7 @@ class Exposure(NamedTuple):
     """Exposure of the next pictures of N cameras."""
 
     time: Floats
-    """For how long a row collects light, (N,) [s]."""
+    """Time for which a row collects light, (N,) [s]."""
     gain: Floats
     """Amplification of the signal, (N,)."""
 

@@ -1,4 +1,4 @@
-"""Lenses: where each ray of light arrives. Brown-Conrady distortion, colour fringes, vignetting.
+"""Lenses: the point at which each ray of light arrives. Brown-Conrady distortion, colour fringes, vignetting.
 
 A ray is written by where it would meet a plane at distance 1: (x, y), x right, y down, r² = x² + y². A lens with radial
 numbers k and tangential numbers p lets it arrive at (Brown 1971, eq. 1 in docs/explanation/cameras.md)
@@ -36,7 +36,7 @@ INVERSION_STEPS = 60
 INVERSION_TOLERANCE, MAX_RAY_DISTANCE = 1e-9, 10.0
 """Convergence of that iteration, and the distance beyond which it diverges, on the plane at distance 1."""
 MAX_DRAWN_RATIO = 2.0
-"""A lens that needs more than so many times the width of a pinhole's picture is not one that Nutmeg can draw."""
+"""Largest width of the drawn picture relative to a pinhole's; lenses that need more are refused."""
 
 
 def distort(rays: Floats, settings: CameraSettings) -> Floats:
@@ -76,14 +76,14 @@ def undistort(arrived: Floats, settings: CameraSettings) -> Floats:
 
 @dataclass(frozen=True)
 class RemapTable:
-    """For every pixel and colour, which four pixels of the drawn picture it is made of, and by how much."""
+    """For every pixel and colour, the four pixels of the drawn picture that it is made of, and their weights."""
 
     corner: Indices
     """Number of the upper left of the four in the flattened picture, (colours, pixels); one colour if all agree."""
     weights: Floats32
     """Weights of upper left, upper right, lower left, lower right, (4, colours, pixels)."""
     shape: tuple[int, int]
-    """Height and width of what comes out."""
+    """Height and width of the resulting picture."""
     width: int
     """Width of the drawn picture."""
 

@@ -53,7 +53,7 @@ NEAR_PLANE = 0.01
 FAR_PLANE = 400.0
 """Distance of the farthest thing that is drawn [m]."""
 MAX_GEOMS = 20000
-"""Geoms the renderer has room for."""
+"""Largest number of geoms in a drawn scene."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +61,9 @@ class Quality:
     """Quality of a drawn picture, which costs time."""
 
     shadows: bool = False
-    """Whether lights that cast shadows do."""
+    """Whether shadows are drawn."""
     reflections: bool = False
-    """Whether shiny floors mirror."""
+    """Whether reflections in shiny floors are drawn."""
     samples: int = 0
     """Samples per pixel; 0 leaves edges jagged."""
     shadow_size: int = 2048
@@ -78,7 +78,7 @@ class Eye:
     """The viewpoint of a picture."""
 
     position: ArrayLike
-    """(3,) [m]."""
+    """Position, (3,) [m]."""
     forward: ArrayLike
     """Unit vector along the optical axis, (3,)."""
     up: ArrayLike
@@ -99,7 +99,7 @@ class SceneRenderer(Closing):
     Args:
         model: the compiled `mujoco.MjModel`; it is not changed.
         size: width and height of pictures, pixels; it grows if a larger one is asked for.
-        quality: what to spend on a picture.
+        quality: quality of the pictures.
         lights: lights in place of the scene's own; None keeps those.
     """
 
@@ -126,7 +126,7 @@ class SceneRenderer(Closing):
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
 
     def pose(self, qpos: Floats) -> None:
-        """Puts everything where generalised positions (nq,) say."""
+        """Sets the pose of everything from generalised positions (nq,)."""
         self.data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)  # lights and cameras may follow a centre of mass
@@ -176,7 +176,7 @@ class SceneRenderer(Closing):
         return np.ascontiguousarray(image[::-1])
 
     def geoms_seen(self, eye: Eye | None = None, size: tuple[int, int] | None = None) -> Ints:
-        """Which geom of the model each pixel of such a picture shows, (height, width); -1 for none."""
+        """Ids of the model's geoms in each pixel of such a picture, (height, width); -1 for none."""
         flags = mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR
         before = [bool(self.scene.flags[flag]) for flag in flags]
         try:
@@ -186,7 +186,8 @@ class SceneRenderer(Closing):
         finally:
             for flag, value in zip(flags, before, strict=True):
                 self.scene.flags[flag] = value
-        numbers = colours @ np.array([1, 1 << 8, 1 << 16])  # of the scene's geoms, counted from 1; 0 is the background
+        # Indices into the scene's geoms, counted from 1; 0 is the background.
+        numbers = colours @ np.array([1, 1 << 8, 1 << 16])
         shown = np.full(self.scene.ngeom + 1, -1)
         for geom in self.scene.geoms[: self.scene.ngeom]:
             if geom.segid >= 0 and geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
@@ -203,7 +204,7 @@ class SceneRenderer(Closing):
             camera.frustum_width = eye.near * eye.slope_across
 
     def close(self) -> None:
-        """Gives the context back."""
+        """Releases the OpenGL context."""
         if self._context is not None:
             self._window.make_current()
             self._context.free()
@@ -212,7 +213,7 @@ class SceneRenderer(Closing):
 
 
 def checked_size(size: tuple[int, int]) -> tuple[int, int]:
-    """A size that pictures can have."""
+    """The size, if pictures can have it; else an error."""
     if not all(MIN_PICTURE_SIDE <= length <= MAX_PICTURE_SIDE for length in size):
         raise UsageError(
             f"the picture size is {size[0]} x {size[1]}; both must lie between {MIN_PICTURE_SIDE} "
@@ -250,7 +251,7 @@ def _light(scene: mujoco.MjvScene, lights: Sequence[Light]) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Which of MuJoCo's off-screen renderers works on this machine.
+# Finding an off-screen renderer of MuJoCo that works on this machine.
 
 RENDERERS = ("egl", "osmesa")
 """Renderers, in the order in which they are tried."""

@@ -35,6 +35,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.model.parameters import adjusted_cameras
 from nutmeg.model.robot import load_robot
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
+from nutmeg.model.tables import camera_names
 from nutmeg.sim.cameras.effects import CameraEffects, moment_times
 from nutmeg.sim.cameras.image_sensor import initial_exposure, mean_signal, next_exposure
 from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
@@ -42,12 +43,6 @@ from nutmeg.sim.cameras.renderer import SceneRenderer, checked_size
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
     from nutmeg.model.scene import Scene
-
-
-def camera_names(model: mujoco.MjModel) -> list[str]:
-    """The cameras of a model, as `<robot>/<camera>`."""
-    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
-    return [name for name in names if name]
 
 
 def _camera_number(model: mujoco.MjModel, name: str) -> int:
@@ -84,8 +79,8 @@ class RobotCamera(Closing):
         size: width and height, pixels; None for the camera's own.
         renderer: a renderer of the same scene to share; without one, the camera has its own until closed.
         settings: lens and sensor; without them the camera is a pinhole.
-        effects: which of their effects to have: names, or text such as `lens,noise` or `all`.
-        rng: for noise; needed with it.
+        effects: names of the effects to apply, or text such as `lens,noise` or `all`.
+        rng: random generator of the noise; needed if there is noise.
     """
 
     def __init__(
@@ -110,15 +105,15 @@ class RobotCamera(Closing):
             raise UsageError("noise needs a random generator: RobotCamera(..., rng=numpy.random.default_rng(seed)).")
         self.exposure = initial_exposure(self.effects.settings, 1) if self.effects.automatic else None
         """Exposure of the next picture with automatic exposure; None for that of the settings."""
-        self._rng = rng or np.random.default_rng(0)  # never asked without noise
+        self._rng = rng or np.random.default_rng(0)  # not used without noise
         self._own = renderer is None
         self._renderer = renderer or SceneRenderer(model, self.effects.drawn_size)
 
     def look(self, qpos: Floats, qvel: Floats | None = None, moments: int = 1) -> Bytes:
         """The picture (height, width, 3) at generalised positions (nq,), rows from the top.
 
-        Velocities (nv,) are for shutter and blur; without them everything is at rest. For these, so many `moments` are
-        drawn; 1 draws one and turns its rays (see `effects`).
+        Velocities (nv,) are for shutter and blur; without them everything is at rest. For these effects `moments`
+        pictures are drawn; a single one is drawn once and its rays are turned (see `effects`).
         """
         if qvel is not None and moments > 1 and (self.effects.readout or self.effects.blur):
             return self._look_several_times(qpos, qvel, moments)
@@ -132,7 +127,7 @@ class RobotCamera(Closing):
         return self._adapted(self.effects.apply(drawn[None], self._rng, velocity, self.exposure))
 
     def _adapted(self, pictures: Bytes) -> Bytes:
-        """The only one of some pictures; the exposure of the next one follows from it."""
+        """The single picture of a batch; sets the automatic exposure of the next one from it."""
         if self.exposure is not None:
             self.exposure = next_exposure(
                 self.exposure, mean_signal(pictures, self.effects.gamma), self.effects.settings
@@ -141,7 +136,7 @@ class RobotCamera(Closing):
         return picture
 
     def _look_several_times(self, qpos: Floats, qvel: Floats, moments: int) -> Bytes:
-        """The picture from several moments around the present one, in which everything goes on as it does now."""
+        """The picture from several moments around the present one, with all velocities taken as constant."""
         (blur,) = self.effects.blurs(1, self.exposure)
         times = moment_times(moments, readout=self.effects.readout, exposure=blur)
         drawn = []
@@ -157,6 +152,6 @@ class RobotCamera(Closing):
         return self._renderer.draw(self.number, self.effects.drawn_size, self.effects.drawn_fov)
 
     def close(self) -> None:
-        """Gives the renderer back, if it is the camera's own."""
+        """Closes the renderer, if it belongs to the camera."""
         if self._own:
             self._renderer.close()

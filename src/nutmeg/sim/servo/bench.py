@@ -3,15 +3,15 @@
     measured = measure(Rig("nao-v6", "LKneePitch", "motoflex"))
     measured.numbers()["bandwidth_Hz"]
 
-Each experiment is one run of as many copies of the joint as it needs. How each number comes about:
+Each experiment is one run of as many copies of the joint as it needs. The numbers are:
 
-- *rise time*: from 10 to 90 % of where the joint ends up; the delay before it is measured separately;
-- *overshoot*: beyond where it ends up, in per cent of the way there;
-- *bandwidth*: where the amplitude of small sinusoids has fallen by 3 dB;
+- *rise time*: from 10 to 90 % of the joint's final angle; the delay before it is measured separately;
+- *overshoot*: angle beyond the final angle, in per cent of it;
+- *bandwidth*: frequency at which the amplitude of small sinusoids has fallen by 3 dB;
 - *play, gear stiffness*: constant torques with the rotor held fast; two lines through the ends of the
   torque-angle curve, whose distance at no torque is the play;
 - *holding stiffness*: the slope of the outer part of the hysteresis loop, with the firmware holding the motor;
-- *torque-speed curve*: an error so large that the firmware gives all it has, against constant torques; the
+- *torque-speed curve*: a command so far away that the firmware gives its full output, against constant torques; the
   stall torque is where the straight line through the moving points meets speed 0. Friction takes its share.
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of the experiment, and how much of how much is done."""
+"""Called with the name of the experiment, the number of rows that are done, and that of all rows."""
 
 STEP_SIZES = (0.05, 0.1, 0.2, 0.4)
 """Sizes of the steps [rad]; those for which the joint has no room are left out."""
@@ -62,19 +62,19 @@ SWEEP_TIME = 12.0
 PLAY_EDGE_SHARE = 0.01
 """Share of the largest torque that takes a joint to the edge of its play and hardly beyond."""
 SPINNING_SHARE = 0.05
-"""A motor turns if its speed is above this share of its fastest."""
+"""Share of its fastest speed above which a motor counts as turning."""
 
 
 @dataclass(frozen=True)
 class StepResponses:
-    """Answers to steps of several sizes, starting at `STEP_AT`."""
+    """Responses to steps of several sizes, which start at `STEP_AT`."""
 
     times: Floats
     """(rows,) [s]"""
     sizes: Floats
     """(N,) [rad]"""
     angles: Floats
-    """Beyond where it started, (rows, N) [rad]."""
+    """Angles relative to the start, (rows, N) [rad]."""
 
     def dead_time(self) -> Floats:
         """Time from the step to the first per cent of it, (N,) [s]."""
@@ -105,7 +105,7 @@ class FrequencyResponse:
     frequencies: Floats
     """(N,) [Hz]"""
     response: NDArray[np.complex128]
-    """(N,)"""
+    """Complex response: angle over commanded angle at each frequency, (N,)."""
     amplitude: float
     """Amplitude of the command [rad]."""
 
@@ -116,7 +116,7 @@ class FrequencyResponse:
 
     @property
     def phase(self) -> Floats:
-        """Unwrapped, (N,) [rad]."""
+        """Unwrapped phase, (N,) [rad]."""
         return np.asarray(np.unwrap(np.angle(self.response)))
 
     def bandwidth(self) -> float:
@@ -134,7 +134,7 @@ class FrequencyResponse:
 
 @dataclass(frozen=True)
 class HysteresisLoop:
-    """Torque against angle with the motor held: by its firmware in a slow sweep, and fast, point by point."""
+    """Torque against angle with the motor held by its firmware (a slow sweep), and with a locked rotor (by points)."""
 
     angles: Floats
     """Angles of the joint while the firmware holds it, (rows,) [rad]."""
@@ -183,7 +183,7 @@ class TorqueSpeed:
         return float(self.speeds[0])
 
     def stall_torque(self) -> float:
-        """Load at which it stands still [N m]."""
+        """Load at which the motor stands still [N m]."""
         turning = self.speeds > SPINNING_SHARE * self.speeds.max()
         drooping = turning & (self.speeds < (1 - SPINNING_SHARE) * self.speeds.max())
         if drooping.sum() < 2:  # a drive that keeps its speed up to its limit
@@ -205,7 +205,7 @@ class ServoMeasurement:
     torque_speed: TorqueSpeed
 
     def numbers(self) -> dict[str, float]:
-        """The numbers by name, the unit at the end; not finite where there is none."""
+        """The numbers by name, which ends in the unit; not finite where a number does not exist."""
         play, stiffness = self.loop.gear()
         middle = len(self.steps.sizes) // 2
         return {
@@ -235,9 +235,9 @@ def measure_servo(
 
     Args:
         rig: the joint.
-        name: of its actuation.
-        amplitude: of the sinusoids [rad].
-        largest_torque: up to which it is loaded [N m]; 0 for a little more than the servo's stall torque.
+        name: name of its actuation.
+        amplitude: amplitude of the sinusoids [rad].
+        largest_torque: largest load [N m]; 0 for a little more than the servo's stall torque.
         on_progress: called with the progress of each experiment.
     """
     torque = largest_torque or 1.1 * stall_torque(rig)
@@ -259,7 +259,7 @@ def stall_torque(rig: Rig) -> float:
 
 
 def _step_responses(rig: Rig, *, on_progress: Progress | None = None) -> StepResponses:
-    """Steps of several sizes at once."""
+    """Measures the responses to steps of several sizes at once."""
     sizes = np.array([s for s in STEP_SIZES if s <= 0.8 * rig.room] or [0.5 * rig.room])
     period = max(0.001, rig.timestep)
     rows = round((STEP_AT + STEP_SECONDS) / period)
@@ -277,7 +277,7 @@ def frequency_response(
     highest: float = 20.0,
     on_progress: Progress | None = None,
 ) -> FrequencyResponse:
-    """Sinusoids of many frequencies at once, each analysed over whole periods."""
+    """Measures the responses to sinusoids of many frequencies at once, each over whole periods."""
     frequencies = np.unique(np.round(np.geomspace(lowest, highest, 22) * SINUSOID_WINDOW) / SINUSOID_WINDOW)
     period = max(0.002, rig.timestep)
     times = np.arange(round((SETTLING_TIME + SINUSOID_WINDOW) / period)) * period
@@ -291,7 +291,7 @@ def frequency_response(
 
 
 def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) -> HysteresisLoop:
-    """A slow sweep of torque from outside while the motor holds, and constant torques on a rotor held fast."""
+    """Measures the joint under a slow sweep of external torque, and under constant torques with a locked rotor."""
     period = max(0.01, rig.timestep)
     phase = np.arange(round(1.25 * SWEEP_TIME / period)) * period / SWEEP_TIME
     loads = torque * (2 / np.pi) * np.arcsin(np.sin(2 * np.pi * phase))[:, None]
@@ -308,7 +308,7 @@ def hysteresis(rig: Rig, torque: float, *, on_progress: Progress | None = None) 
 
 
 def torque_speed(rig: Rig, torque: float, *, on_progress: Progress | None = None) -> TorqueSpeed:
-    """The speed that the motor reaches at full voltage against constant torques from 0 to `torque`."""
+    """Measures the speeds that the motor reaches at full voltage against constant torques from 0 to `torque`."""
     loads = torque * np.linspace(0, 1, 23)
     period = max(0.01, rig.timestep)
     rows = round(SPIN_TIME / period)
@@ -338,11 +338,11 @@ def _crossing(times: Floats, values: Floats, level: float) -> float:
 # ----------------------------------------------------------------------------------------------------
 # One joint of a robot on a test rig: the trunk bolted down, no weight, every other joint locked at zero.
 #
-# The rig is the robot's own model with everything taken out that is not about this joint, so the limb behind it has
-# its true inertia, and its servo, gear and bending links are those of any other scene. Stops are taken out as well,
-# so that the motor can be spun; contacts and gravity are off. What `power_supply` does once a control cycle (sag,
-# friction that grows with the load, stiffness) is not on the rig: it shows the servo as it is exported. N copies run at
-# once, each with its own commands and loads.
+# The rig is the robot's own model without everything that does not affect this joint, so the limb behind it has
+# its true inertia, and its servo, gear and bending links are those of any other scene. Stops are removed as well,
+# so that the motor can be spun; contacts and gravity are off. The effects of `power_supply` (sag, friction that grows
+# with the load, stiffness) are not on the rig: it shows the servo as it is exported. N copies run at once, each with
+# its own commands and loads.
 
 
 RIG_PREFIX = "rig/"
@@ -375,7 +375,7 @@ class Rig:
         joint: the joint; may be empty if the robot has only one motor.
         actuation: ideal, servo, motoflex, or the path of a TOML file.
         kind: one of the robot's types.
-        timestep: of the physics [s].
+        timestep: step of the physics [s].
         body: the robot's identified body.
     """
 
@@ -411,7 +411,7 @@ class Rig:
         self.range = (low, high)
         """The joint's stops, infinite where it has none [rad]."""
         self.centre = (low + high) / 2 if math.isfinite(high - low) else 0.0
-        """The angle about which it is tried out: the middle of its range [rad]."""
+        """The angle at which experiments start: the middle of its range [rad]."""
         hinge = self.model.joint(RIG_PREFIX + self.joint)
         self._angle, self._rate = int(hinge.qposadr[0]), int(hinge.dofadr[0])
         motor = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, RIG_PREFIX + self.joint + MOTOR_SIDE_SUFFIX)
@@ -449,12 +449,12 @@ class Rig:
         rotor_held: bool = False,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> RigMotion:
-        """Starts at rest at the centre, and commands and loads the joint row by row.
+        """Commands and loads the joint row by row, starting at rest at the centre.
 
         Args:
             commands: angles, (rows, N) [rad]; each row holds for one period.
             loads: torques from outside on the joint, (rows, N) [N m]; none if left out.
-            period: of a row [s], a whole number of physics steps.
+            period: duration of a row [s], a whole number of physics steps.
             rotor_held: hold the gear's motor side fast, to see the gear alone.
             on_progress: called with the number of rows done and in all.
         """
@@ -533,7 +533,7 @@ def _servo_of(actuation: Actuation, joint: str, table: RobotTable) -> Servo | No
 
 
 def _stripped(scene: Scene, table: RobotTable, joint: str) -> mujoco.MjModel:
-    """The model with nothing that moves but the joint, what is geared to it, and the links that bend with it."""
+    """The model in which only the joint, its motor side, joints coupled to it and bending links can move."""
     spec = mujoco.MjSpec.from_string(scene.xml, assets=dict(scene.meshes))
     spec.option.gravity = [0.0, 0.0, 0.0]
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT

@@ -1,6 +1,6 @@
 """A simulated servo beside a real one: recorded goals are given to a robot on its bench, and the angles compared.
 
-A robot's folder says in `bench.toml` what recordings look like and which actuation belongs to which:
+A robot's folder has a `bench.toml` with the format of its recordings and the actuation of each of them:
 
     columns = "columns.toml"            # column map, as for `nutmeg import`
     goal = "servo.goal"                 # channels of one number each, in rad
@@ -143,7 +143,7 @@ def compare_servo(
         logs: the recordings.
         actuations: the actuation of each.
         joint: the joint of the recordings; may be empty if the robot has only one motor.
-        timestep: of the physics [s].
+        timestep: step of the physics [s].
         body: the robot's identified body.
         on_progress: called with the number of recordings done and in all.
     """
@@ -155,7 +155,7 @@ def compare_servo(
         for kind in dict.fromkeys(kinds):
             rows = [i for i, k in enumerate(kinds) if k == kind]
             mine = body.limbs if body is not None and out is ideal else body
-            found = replay_servo(robot, [logs[i] for i in rows], kind, joint, timestep, mine)
+            found = _replay_servo(robot, [logs[i] for i in rows], kind, joint, timestep, mine)
             out.update(zip(rows, found, strict=True))
             if on_progress is not None:
                 on_progress(len(simulated) + len(ideal), total)
@@ -165,7 +165,7 @@ def compare_servo(
     ]
 
 
-def replay_servo(
+def _replay_servo(
     robot: str,
     logs: Sequence[ServoLog],
     actuation: str,

@@ -1,1 +1,1 @@
-"""Files to look at: offline replays, videos, and pictures."""
+"""Files for viewing: offline replays, videos, and pictures."""

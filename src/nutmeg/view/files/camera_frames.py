@@ -7,9 +7,9 @@ The folder gets numbered pictures of each camera, `left3-top/000000.png`, or one
 of its head, whether it was upright, and the place of the ball; metres, radians, seconds. A README describes it. The
 pictures of a robot that lies, gets up or dives are black.
 
-With `labels`, for those who train detectors, each camera also has a folder of masks, `left3-top-labels/000000.png`,
-whose pixels are labels (`match.worlds.behavioural.cameras`), and `labels.csv` has a line for everything that a picture
-shows: its label, its name and its box, from the top left pixel to the bottom right one.
+With `labels`, for training detectors, each camera also has a folder of masks, `left3-top-labels/000000.png`, whose
+pixels are labels (`match.worlds.behavioural.cameras`), and `labels.csv` has a line for each object in a picture: its
+label, its name and its box, from the top left pixel to the bottom right one.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def write_cameras(
 
     Args:
         path: the recording.
-        folder: where to; it must not have pictures yet.
+        folder: the output folder; it must not have pictures yet.
         rate: pictures of each camera per second.
         form: `png` or `mp4`.
-        labels: whether masks and boxes of what the pictures show are written, too.
+        labels: whether to write masks and boxes of the visible objects, too.
         on_progress: called with the pictures done and their total.
     """
     recording = Recording.open(path)

@@ -1,14 +1,14 @@
-"""Recordings as files of other people's viewers: MCAP for Foxglove, `.rrd` for rerun.
+"""Recordings as files for other viewers: MCAP for Foxglove, `.rrd` for rerun.
 
     write_mcap(Path("walk.nutmeg"), Path("walk.mcap"), fps=25.0)
     write_rrd(Path("walk.nutmeg"), Path("walk.rrd"), fps=25.0)
 
 Both hold every row of every channel as numbers to plot, the events as a log, and the scene: its visible shapes once,
-and where each moving body is, `fps` times a second. Times are those of the recording.
+and the pose of each moving body, `fps` times a second. Times are those of the recording.
 
 An MCAP file has JSON messages. Topics are `/tf` (foxglove.FrameTransforms), `/scene` (foxglove.SceneUpdate), `/events`
-(foxglove.Log) and one for each channel, `/nao1/angles` for `nao1.angles`, with a number for each label; what is missing
-(NaN) is null. Units are in the schemas. In a rerun file the same things are `scene/...`, `events` and `nao1/angles`.
+(foxglove.Log) and one for each channel, `/nao1/angles` for `nao1.angles`, with a number for each label; missing values
+(NaN) are null. Units are in the schemas. A rerun file has the same under `scene/...`, `events` and `nao1/angles`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INFO_LEVEL = 2  # `INFO` of foxglove.Log
 
 
 class _Scene:
-    """The pieces of a recording's scene, their shapes, and where they are."""
+    """The pieces of a recording's scene, their shapes, and their poses."""
 
     def __init__(self, film: Film, fps: float) -> None:
         self._film, self._fps = film, fps
@@ -179,7 +179,7 @@ class _Mcap:
         self.count += 1
 
     def scene(self, scene: _Scene, start: float) -> None:
-        """Writes the shapes once, and then the poses of what moves."""
+        """Writes the shapes once, and then the poses of moving pieces."""
         topic = self._topic("/scene", "foxglove.SceneUpdate", _SCHEMAS["foxglove.SceneUpdate"])
         entities = [_entity_message(piece, parts, start) for piece, parts in scene.shapes() if parts]
         self._add(topic, start, {"deletions": [], "entities": entities})
@@ -258,7 +258,7 @@ def _stamp(time: float) -> dict[str, int]:
 
 
 def _sentence(kind: str, fields: dict[str, Any]) -> str:
-    """An event as text: what it says of itself, else its fields."""
+    """An event as text: its own text if it has one, else its fields."""
     said = fields.pop("text", "")
     told = ", ".join(f"{key} {item}" for key, item in fields.items())
     return str(said) or f"{kind}: {told}".removesuffix(": ")
@@ -299,7 +299,7 @@ def write_rrd(recording: Path, file: Path, *, fps: float) -> int:
 
 
 def _rrd_scene(rr: Any, output: Any, scene: _Scene) -> None:  # noqa: ANN401 (an extra)
-    """Logs the shapes once, and the poses of what moves."""
+    """Logs the shapes once, and the poses of moving pieces."""
     output.log("scene", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
     for piece, parts in scene.shapes():
         for number, part in enumerate(parts):
@@ -322,5 +322,5 @@ def _rrd_scene(rr: Any, output: Any, scene: _Scene) -> None:  # noqa: ANN401 (an
 
 
 def _path(piece: Piece) -> str:
-    """The path of a piece with only those signs that rerun need not escape."""
+    """The path of a piece with only characters that rerun need not escape."""
     return "".join(sign if sign.isalnum() or sign in "/_-." else "_" for sign in piece.path)

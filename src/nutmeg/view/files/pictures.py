@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 FINE = Quality(shadows=True, reflections=True, samples=4, facets=(36, 22))
-"""For pictures and videos. With few facets, round things would shade themselves in steps."""
+"""Quality of pictures and videos. With fewer facets, round shapes would show shading in steps."""
 QUICK = Quality(facets=None)
-"""For many small pictures, such as those of robots' cameras."""
+"""Quality of many small pictures, such as those of robots' cameras."""
 NEAR_PLANE = 0.02
 """Distance of the nearest thing that is drawn [m]."""
 _HEAD_AMBIENT, _HEAD_DIFFUSE = 0.40, 0.25
@@ -118,7 +118,7 @@ def _add_sky(scene: Any, view: Viewpoint) -> None:  # noqa: ANN401
 
 
 def _glow(outward: Floats) -> float:
-    """The emission at which a wall that looks `outward` (2,) shows its own colour: what the lights leave to one."""
+    """The emission at which a wall that faces `outward` (2,) shows its own colour: one minus the light on it."""
     sunlit = max(0.0, float(-outward @ _SUN_DIRECTION[:2])) / float(np.linalg.norm(_SUN_DIRECTION)) * _SUN_DIFFUSE
     return max(0.0, 1.0 - _HEAD_AMBIENT - _SUN_AMBIENT - sunlit)
 
@@ -160,11 +160,11 @@ def portrait(
     """A picture (height, width, 3) of a robot by name or path, on a plain floor, from the front and a little aside.
 
     Args:
-        robot: which robot.
+        robot: name or path of the robot.
         kind: one of its types.
         size: width and height, pixels.
         pose: the pose it stands in.
-        turn: how far the camera stands to the robot's left of straight ahead [rad].
+        turn: angle of the camera to the robot's left of straight ahead [rad].
     """
     from nutmeg.model import Placement, SceneSettings, assemble, load_robot
     from nutmeg.model.posing import standing

@@ -5,8 +5,8 @@ broadcast where there is a ball), a switch for the labels, plots of all channels
 of a match has a score board and a small map, too. A match is shown by the broadcast camera first, a single
 robot is followed.
 
-A script of the page moves the camera. Where it can stand is in the file: each camera is three invisible frames that
-move with the scene, at its place, at its target, and at the upper edge of its picture above the target.
+A script of the page moves the camera. The file has the path of each camera as three invisible frames that move with the
+scene: at the camera's place, at its target, and at the upper edge of its picture above the target.
 
     replay_html(Path("match.nutmeg"), Path("match.html"))
 
@@ -68,14 +68,14 @@ if TYPE_CHECKING:
     from nutmeg.view.stage.cameras import Viewpoint
 
 FOLLOW_SMOOTHING = 0.6
-"""The broadcast camera goes after the ball with this time constant, seconds."""
+"""Time constant with which the broadcast camera follows the ball, seconds."""
 _BROADCAST_PATH, _WHOLE_PATH = "/cameras/broadcast", "/cameras/whole"
-"""Where the frames of cameras beside the pitch are in the scene; those of a robot's eyes hang on its head."""
+"""Scene paths of the frames of cameras beside the pitch; those of a robot's eyes are children of its head."""
 BLOCK_BYTES = 4 * 2**20
-"""Messages are compressed and put aside whenever there are so many bytes of them."""
+"""Size of uncompressed messages at which they are compressed into the temporary file, bytes."""
 _COMPRESSION = 9  # level of zstandard's compression
 LOOK_PERIOD = 0.5
-"""Seconds between two looks for new rows of a recording that grows."""
+"""Time between two checks for new rows of a growing recording, seconds."""
 _MSGPACK_ARRAY = b"\xdd"  # the byte before the length (4 bytes) of a long array in MessagePack
 
 
@@ -117,7 +117,7 @@ class _Reel:
         out.write(f'";window.__VISER_EMBED_CONFIG__={dark};</script>{player[head:]}'.encode())
 
     def close(self) -> None:
-        """Forget all messages and the temporary file."""
+        """Drops all messages and the temporary file."""
         self._blocks.close()
 
     def _append(self, message: dict[str, Any]) -> None:
@@ -170,7 +170,7 @@ def _write_base64(out: IO[bytes], parts: Iterator[bytes]) -> None:
 class _ReplayWriter:
     """Writes the page of a recording, which may still grow.
 
-    The `server` is one that nobody looks at: viser needs one to describe a scene.
+    The `server` has no browsers: viser needs one to describe a scene.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class _ReplayWriter:
         return thing_position(self._cast.model, self._cast.data, thing)
 
     def advance(self, on_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-        """Take up all moments that are recorded by now."""
+        """Adds all moments that are recorded by now."""
         film, total = self._film, self._film.frame_count(self._fps, self._max)
         self._signals.take(math.inf if self._max is None else film.start + self._max)
         while self._done < total:
@@ -228,7 +228,7 @@ class _ReplayWriter:
             self._reel.add(Shift(f"{_BROADCAST_PATH}/{frame}", tuple(np.round(where, 3).tolist())))
 
     def _add_cameras(self, server: viser.ViserServer) -> dict[str, Any]:
-        """Put the frames of all cameras into the scene; returns what the script of the page has to know of them."""
+        """Adds the frames of all cameras to the scene; returns their description for the script of the page."""
         stage, robots, data = self._cast.stage, self._film.robots, self._cast.data
 
         def add(path: str, view: Viewpoint, body: int = 0) -> str:
@@ -285,7 +285,13 @@ class _ReplayWriter:
         unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
         plots = self._signals.packed(self._plots, self._titles)
-        table = {"cameras": self._cameras, "length": self._reel.time, "fps": self._fps, "plots": plots, **self._told()}
+        table = {
+            "cameras": self._cameras,
+            "length": self._reel.time,
+            "fps": self._fps,
+            "plots": plots,
+            **self._script_data(),
+        }
         head = title + render(
             "replay_head.html.j2",
             table=script_json(table),
@@ -304,8 +310,8 @@ class _ReplayWriter:
             self._reel.close()
         return out.stat().st_size
 
-    def _told(self) -> dict[str, Any]:
-        """What the script of the page has to know for the list of events, and of a match for score board and map."""
+    def _script_data(self) -> dict[str, Any]:
+        """Data for the script of the page: the list of events and, for a match, score board and map."""
         film = self._film
         end = film.end if self._max is None else min(film.end, film.start + self._max)
         if self.story is not None:
@@ -329,7 +335,7 @@ def replay_html(
         path: the recording.
         out: the HTML file to write.
         fps: moments per second that are kept.
-        max_seconds: keep only so much from the start.
+        max_seconds: duration to keep, from the start [s]; None for all.
         plots: channels that are plotted from the start; all can be chosen on the page.
         on_progress: called with the moments done and their total.
     """
@@ -375,9 +381,9 @@ class _FollowSettings:
 
 
 def _follow_recording(settings: _FollowSettings, say: Callable[[str], None]) -> None:
-    """Take up rows as they come; write the pages when the recording is finished.
+    """Reads rows as they come, and writes the pages when the recording is finished.
 
-    Each page is told in a line when it is there: `report`, then `replay` with its size in bytes.
+    A line is printed for each finished page: `report`, then `replay` with its size in bytes.
     """
     while not (settings.path / MANIFEST).is_file():
         if os.getppid() != settings.parent:

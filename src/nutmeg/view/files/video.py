@@ -45,8 +45,8 @@ def video(
         fps: pictures per second; the video runs in real time.
         size: width and height, pixels; both must be even.
         camera: `broadcast`, `side`, `follow:<robot>`, `eyes:<robot>` or a camera of the scene.
-        quality: what to spend on each picture.
-        max_seconds: stop after so much of the recording.
+        quality: quality of each picture.
+        max_seconds: duration to write, from the start [s]; None for all.
         on_progress: called with the frames done and their total.
     """
     _check(out, size, fps)

@@ -1,11 +1,11 @@
-"""What the page shows of hosted robots besides their motion: lights, the punctuality of tasks, and touch sensors.
+"""Parts of the page for hosted robots: their lights, the punctuality of tasks, and touch sensors.
 
     lights, board = Lights(client, cast, film), ScheduleBoard(client, film)
     lights.show(12.5)                           # after cast.show(...)
     board.show(12.5)
     TouchPad(server, {"nao-v6-1": ("ChestButton", "Battery", "Charging")}, send)
 
-All of it comes from channels that only recordings of hosted robots have; other pages stay without.
+They are made from channels that only recordings of hosted robots have; other pages do not show them.
 """
 
 from __future__ import annotations
@@ -154,11 +154,11 @@ def schedule_text(rows: dict[str, NDArray[Any]]) -> str:
 
 
 TAP_TIME = 0.25  # duration of a touch by a click [s]
-SONAR_OBSTACLE_DISTANCE = 0.3  # distance of what is held before a sonar [m]
+SONAR_OBSTACLE_DISTANCE = 0.3  # distance of the obstacle that is held in front of a sonar [m]
 
 
 class TouchPad:
-    """Controls that touch sensors, shared by all browsers; what is sent is an order `poke` (see `orders`).
+    """Controls that touch sensors, shared by all browsers; they send orders `poke` (see `orders`).
 
     A click touches a sensor for a quarter of a second of simulated time, *Hold* until it is released. The sensors
     `Battery` and `Charging` have controls of their own.
@@ -184,12 +184,12 @@ class TouchPad:
                 charger.on_update(lambda event: self._poke("Charging", float(event.target.value)))
 
     def touch(self, seconds: float) -> None:
-        """Touches the chosen sensor for so long [s]; 0 until it is let go."""
+        """Touches the chosen sensor for a time [s]; 0 until it is released."""
         name = str(self._sensor.value)
         self._poke(name, SONAR_OBSTACLE_DISTANCE if name.startswith("Sonar") else 1.0, seconds)
 
     def let_go(self) -> None:
-        """Lets go of the chosen sensor."""
+        """Releases the chosen sensor."""
         thing = f"{self._robot.value}/{self._sensor.value}"
         self._send(Order(order="poke", thing=thing, numbers=(0.0, 0.0, 1.0)))
 

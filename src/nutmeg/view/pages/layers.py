@@ -1,4 +1,4 @@
-"""What can be drawn over the robots: trails, contact forces, centre of mass, joint axes, collision shapes, inertias.
+"""Layers over the robots: trails, contact forces, centre of mass, joint axes, collision shapes, inertias.
 
     layers = Layers(client, cast, film)
     layers.show(playback.time, "nao1")          # a few times a second, after cast.show(...)
@@ -51,14 +51,14 @@ _TRAIL_TIME = 5.0  # length of a trail, seconds
 _MAX_TRAIL_POINTS = 100
 _WEIGHT_LENGTH = 0.4  # length of the arrow of a force that carries a robot's weight, metres
 _AXIS_LENGTH = 0.16  # length of the drawn axis of a joint, metres
-_ABOVE_GROUND = 0.01  # height of what lies on the ground, metres
+_ABOVE_GROUND = 0.01  # height of lines on the ground, metres
 
 
 class _ContactForce(NamedTuple):
     """A force at a contact."""
 
     place: Floats
-    """Where it acts (3,), metres."""
+    """Point (3,) at which it acts, metres."""
     force: Floats
     """The force on the body that moves (3,), newtons; on the second one, if both do."""
     bodies: tuple[str, str]
@@ -85,7 +85,7 @@ def contact_forces(model: mujoco.MjModel, film: Film, time: float) -> list[_Cont
         # The contact's frame has its axes as rows, the first along the normal from the first geom to the second.
         force = contact.frame.reshape(3, 3).T @ wrench[:3]
         if model.body_weldid[model.geom_bodyid[contact.geom[1]]] == 0:
-            force = -force  # the second one stands still: show what acts on the first
+            force = -force  # the second one stands still: show the force on the first
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, model.geom_bodyid[g]) or "" for g in contact.geom]
         found.append(_ContactForce(place=contact.pos.copy(), force=force, bodies=(names[0], names[1])))
     return found

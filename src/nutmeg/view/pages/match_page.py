@@ -1,4 +1,4 @@
-"""The page of a match: score board, cameras, events, and what the chosen player observes, believes and intends.
+"""The page of a match: score board, cameras, events, and observation, beliefs and intention of the chosen player.
 
     page = MatchPage(client, stage, film, playback, simulation=simulation)
     page.refresh(0.033)                  # once per frame
@@ -45,12 +45,13 @@ if TYPE_CHECKING:
     from nutmeg.view.match_sight import InView
     from nutmeg.view.stage.stage import Cast
 
-# ---- what the chosen player observes and believes
+# ---- observation and beliefs of the chosen player
 
 _CONE_REACH = 6.0  # length of the drawn view cone, metres; the league's has no end
 _CONE_COLOUR, _EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
 BALL_COLOUR, _MEMORY_COLOUR, _ERROR_COLOUR, _RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
-_ABOVE_GRASS = 0.012  # height of what lies on the grass, metres: it must not flicker with the lines of the pitch
+_SILENT_COLOUR, _ECHO_COLOUR = (190, 190, 205), (255, 60, 200)  # of the cones of sonars
+_ABOVE_GRASS = 0.012  # height of lines on the grass, metres: they must not flicker with the lines of the pitch
 _GHOST_HEIGHT, _GHOST_RADIUS = 0.5, 0.13  # size of the ghost of the player, metres
 _GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
 """Radii of the believed ball and of the others' discs, metres: on the league's pitch, and on a small one."""
@@ -74,6 +75,8 @@ def ghosts(
         "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), _ERROR_COLOUR, thickness=0.012),
         "rings": scene.add_line_segments("/mind/rings", nothing, _RING_COLOUR, thickness=0.012),
         "view": scene.add_line_segments("/mind/view", nothing, _EDGE_COLOUR, thickness=0.015),
+        "silent": scene.add_line_segments("/mind/silent", nothing, _SILENT_COLOUR, thickness=0.008),
+        "echoes": scene.add_line_segments("/mind/echoes", nothing, _ECHO_COLOUR, thickness=0.02),
         "seen": scene.add_point_cloud(
             "/mind/seen", np.zeros((1, 3)), _RING_COLOUR, point_size=0.06, point_shape="circle", precision="float32"
         ),
@@ -141,15 +144,15 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 _FRESH_BALL_AGE = 1.0  # a ball that was not observed for this time is drawn as a memory, seconds
 _RING_DEVIATIONS, _MAX_RING_RADIUS = 2.0, 1.5
-"""Rings are drawn at so many standard deviations, and at most so wide, metres."""
+"""Radius of rings in standard deviations, and their largest radius, metres."""
 _SEEN_ROBOT_SPREAD, _ROBOT_DRIFT_SPEED = 0.1, 0.3
 """Uncertainty of a robot that has just been observed [m], and its growth with time [m/s]."""
-_LOST_SPREAD = 3.0  # a player that is less sure than this of its own place does not know it yet, metres
+_LOST_SPREAD = 3.0  # standard deviation above which a player does not know its own place yet, metres
 _NEVER_SEEN_AGE = 90.0  # a ball that was not observed for this time counts as not observed at all, seconds
 
 
-class BeliefOverlay:
-    """What one browser shows of the chosen player."""
+class _BeliefOverlay:
+    """The ghosts, lines and card of the chosen player in one browser."""
 
     def __init__(
         self,
@@ -219,20 +222,24 @@ class BeliefOverlay:
         return self._seen(view)
 
     def _show_eyes(self, sight: BehaviourSight, row: int) -> str:
-        """The same in the behavioural world."""
-        view, edges, dots = sight.look(self._robot, row), self._nodes["view"], self._nodes["seen"]
+        """Draw the view of a player of the behavioural world; returns it in words."""
+        view, dots = sight.look(self._robot, row), self._nodes["seen"]
+        none = np.zeros((0, 2, 2))
+        edges, silent, echoes = (none, none, none) if view is None else (view.edges, view.silent, view.echoes)
+        for name, lines in (("view", edges), ("silent", silent), ("echoes", echoes)):
+            self._nodes[name].visible = self._drawn and bool(len(lines))
+            if self._nodes[name].visible:
+                self._nodes[name].points = _on_grass(lines).astype(np.float32)
         if view is None:
-            edges.visible = dots.visible = False
+            dots.visible = False
             return "nothing"
-        edges.visible, dots.visible = self._drawn and bool(len(view.edges)), self._drawn and bool(len(view.places))
-        if edges.visible:
-            edges.points = _on_grass(view.edges).astype(np.float32)
+        dots.visible = self._drawn and bool(len(view.places))
         if dots.visible:
             dots.points, dots.colors = _on_grass(view.places).astype(np.float32), view.colours
         return view.words
 
     def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
-        """Draw how uncertain the beliefs are, where that is recorded; for others it grows with its age."""
+        """Draws the uncertainty of beliefs, where it is recorded; that of others grows with the belief's age."""
         circles = []
         if "spread" in own and _knows_place(own):
             circles.append((own["x"], own["y"], _RING_DEVIATIONS * own["spread"]))
@@ -259,7 +266,7 @@ class BeliefOverlay:
     def _believed(self, row: int) -> tuple[dict[str, float], dict[str, Floats]]:
         """The beliefs of the player about itself and the ball, and about others (place, and age where it is recorded).
 
-        Both are empty if it does not say.
+        Both are empty if its beliefs are not recorded.
         """
         recording, robot = self._story.recording, self._robot
         if f"{robot}.belief" not in recording.channels:
@@ -274,7 +281,7 @@ class BeliefOverlay:
         return (own if math.isfinite(own["x"]) else {}), others
 
     def _place_ghosts(self, true: Floats, own: dict[str, float]) -> None:
-        """Put the ghosts of player and ball where the player believes them, with lines to the truth."""
+        """Places the ghosts of player and ball at their believed places, with lines to the truth."""
         me = np.array([own["x"], own["y"], 0.0]) if self._drawn and _knows_place(own) else None
         ball = np.array([own["ball_x"], own["ball_y"], 0.06]) if self._drawn and _knows_ball(own) else None
         self._show("me", me, own.get("heading", 0.0))
@@ -384,7 +391,7 @@ class _CameraPanel:
         ]
 
     def refresh(self, robot: str, row: int) -> None:
-        """Bring the pictures up to a row of the recording, if it is time for that."""
+        """Updates the pictures to a row of the recording, if they are due."""
         now = time.monotonic()
         if not self._on or self._shown == (robot, row) or now - self._drawn < _PICTURE_PERIOD:
             return
@@ -412,7 +419,7 @@ _MAX_NAMED_PLAYERS = 5
 
 
 class MatchPage(Page):
-    """All that one browser sees of a match, and can do."""
+    """The page of a match in one browser."""
 
     picks = "Player"
 
@@ -420,7 +427,7 @@ class MatchPage(Page):
         film = self._film
         self._story = MatchStory(film.recording)
         self._sight = BehaviourSight(film.recording) if is_behavioural(film.recording) else None
-        self._beliefs: BeliefOverlay | None = None
+        self._beliefs: _BeliefOverlay | None = None
         self._cameras_panel: _CameraPanel | None = None
         self._believed_at = 0.0
         self._teams = ("", "")
@@ -432,12 +439,12 @@ class MatchPage(Page):
         landmarks = np.array(list(field.landmarks().values()))
         with self._client.gui.add_folder("Player", order=12):
             super()._add_picker()
-            self._beliefs = BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
+            self._beliefs = _BeliefOverlay(self._client, self.cast, self._story, landmarks, self._sight)
             if self._sight is not None:
                 self._cameras_panel = _CameraPanel(self._client, self._sight)
 
     def refresh(self, seconds: float) -> None:
-        """Let time pass, show that moment, and what the chosen player believes then."""
+        """Advances the time, and shows that moment with the chosen player's beliefs."""
         super().refresh(seconds)
         now = time.monotonic()
         if self._beliefs is None or now - self._believed_at < _BELIEF_PERIOD or not len(self._film.times):
@@ -471,7 +478,7 @@ class MatchPage(Page):
                 low = middle + 1
         return float(film.times[low]) if len(film.times) else 0.0
 
-    # ---- what the page says
+    # ---- state for the script of the page
 
     def _update(self, now: float) -> None:
         self._story.refresh()
@@ -479,7 +486,7 @@ class MatchPage(Page):
             self._teams = self._story.teams
             self._name_robots()
         wall, end = self._grown
-        if now - wall >= MEASURED_OVER:  # how many seconds are played per second
+        if now - wall >= MEASURED_OVER:  # seconds played per second
             self._real_time = (self._film.end - end) / (now - wall)
             self._grown = now, self._film.end
         super()._update(now)

@@ -77,10 +77,10 @@ class Bench:
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """What pages may command in the simulation that they show; sent to the viewer as JSON."""
+    """The commands that pages may give to the simulation that they show; sent to the viewer as JSON."""
 
     inbox: Inbox | None = None
-    """Where their orders go; the viewer does not need to know."""
+    """Inbox of their orders; not sent to the viewer."""
     drive: Drive | None = None
     bench: Bench | None = None
     pace: float = 0.0
@@ -124,7 +124,7 @@ class Order:
 
 
 def read_order(line: str) -> Order:
-    """An order from a line; `UsageError` says what is wrong with one that is none."""
+    """An order from a line; a `UsageError` says why a line is not an order."""
     if len(line) > MAX_LINE_LENGTH:
         raise UsageError(f"an order of {len(line)} characters; allowed are {MAX_LINE_LENGTH}.")
     try:
@@ -168,11 +168,11 @@ def whole_number(value: object, name: str) -> int:
 
 
 class Inbox:
-    """Orders that wait to be obeyed, and reasons why others were not taken; safe between threads."""
+    """Queue of orders, and of reasons why lines were refused; safe between threads."""
 
     def __init__(self) -> None:
         self.on_pace: Callable[[float], None] | None = None
-        """Called at once with each new pace, in the thread that posts: a simulation that is held takes nothing."""
+        """Called at once with each new pace, in the thread that posts: a paused simulation takes no orders."""
         self.on_step: Callable[[], None] | None = None
         """Called at once with each step, in the thread that posts."""
         self.on_poke: Callable[[Order], None] | None = None

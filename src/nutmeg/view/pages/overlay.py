@@ -1,4 +1,4 @@
-"""What lies over the picture of a page: score board, list of events, time bar; and what a user does there.
+"""The overlay of a page: score board, list of events, time bar, and the user's actions in them.
 
     overlay = Overlay(client, heard)                    # heard(what, value): see `Overlay`
     overlay.list_events([shown_event(event, ...), ...])
@@ -7,9 +7,9 @@
 
 A script (`templates/page.js`) draws all of it in the browser, so that it stays in place when the panel is moved or
 folded, and so that a page with a server and a replay without one have the same board and list. The script gets the
-state as JSON in an element of the page. What a user does comes back in a text field: viser has no other way for a
-script to talk to its server. Every message is repeated until the state says that it was read. Both are in a panel of
-their own, which the style sheet hides: viser forgets what is in the panel at the side when that is folded.
+state as JSON in an element of the page. The user's actions come back in a text field: viser has no other way for a
+script to talk to its server. Every message is repeated until the state confirms it. Both are in a panel of their own,
+which the style sheet hides: viser drops the contents of the panel at the side when that is folded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EVENT_GROUPS = {
 }
 """The filter to which each kind of event of a match belongs."""
 _EVENT_LEADS = {"goals": 6.0, "shots": 3.0}
-"""A click on an event jumps to this time before it, seconds: one wants to see how a goal or a shot comes about."""
+"""Time before an event to which a click on it jumps, seconds, so that the build-up of a goal or a shot is seen."""
 _EVENT_LEAD = 2.0  # the same for all other events
 
 
@@ -59,7 +59,7 @@ class Overlay:
 
     Args:
         client: the viser client.
-        heard: called with each thing that a user did and its value: `seek` (seconds since the start of the recording),
+        heard: called with each action of the user and its value: `seek` (seconds since the start of the recording),
             `clock` (a typed time), `skip` (seconds), `step` (rows), `speed`, `pick` (a shirt number), `dark`
             (whether the browser has a dark theme), `toggle`, `live` and `loop`.
     """
@@ -68,7 +68,7 @@ class Overlay:
         self._heard = heard
         self._page = self._read = 0
         self.note = ""
-        """A remark for the user, shown in the bar until the next thing is done."""
+        """A remark for the user, shown in the bar until the next action."""
         gui = client.gui
         panel = gui.add_panel()
         panel.float(x=0, y=0)
@@ -108,7 +108,7 @@ class Overlay:
 
 
 def read_message(text: str) -> tuple[int, list[tuple[int, str, Any]]]:
-    """The number of the page and what was done there: number, kind and value of each; `UsageError` for nonsense."""
+    """The number of the page and its actions: number, kind and value of each; `UsageError` for nonsense."""
     problem = UsageError(f"{text[:40]!r} is not a message of a page.")
     if not text.startswith(MESSAGE_PREFIX) or len(text) > MAX_MESSAGE_LENGTH:
         raise problem
@@ -120,7 +120,7 @@ def read_message(text: str) -> tuple[int, list[tuple[int, str, Any]]]:
 
 
 def seconds_of(text: str) -> float:
-    """A time that somebody typed, such as `89`, `1:29` or `1:29.5`, in seconds; `UsageError` if it is none."""
+    """A typed time, such as `89`, `1:29` or `1:29.5`, in seconds; `UsageError` if it is not one."""
     try:
         seconds = 0.0
         for part in str(text).strip().split(":"):
@@ -181,7 +181,7 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
 
 
 def match_table(story: MatchStory, start: float, end: float) -> dict[str, Any]:
-    """What the script of a replay without a server has to know of a match from `start` to `end` [s]."""
+    """Data of a match from `start` to `end` [s] for the script of a replay without a server."""
     return {**_teams(story), "states": _states(story, start, end), "events": match_events(story, start, end)}
 
 

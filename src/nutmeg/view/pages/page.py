@@ -3,8 +3,8 @@
     page = Page(client, stage, film, Playback(start=film.start, end=film.end))
     page.refresh(0.033)                  # once per frame, with the seconds that have passed
 
-Every browser has a page of its own, so that two people who watch one recording do not turn each other's time. What
-they share is the simulation, while it runs (`Simulation`): whoever pauses it pauses it for all.
+Every browser has a page of its own, so that two people who watch one recording do not change each other's time. They
+share the simulation, while it runs (`Simulation`): pausing it pauses it for all.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Playback:
     loop: bool = False
     """Whether a replay starts again when it has reached the end."""
     time: float = 0.0
-    """The moment shown."""
+    """Time of the shown moment [s]."""
     _speed: float = 1.0
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -91,7 +91,7 @@ class Playback:
         self._speed = speed
 
     def advance(self, seconds: float) -> None:
-        """Let `seconds` of wall time pass. A replay stops at the end; live stays at the newest row."""
+        """Advances by `seconds` of wall time. A replay stops at the end; live stays at the newest row."""
         with self._lock:
             if not self.playing:
                 return
@@ -103,7 +103,7 @@ class Playback:
                 self.time = self.start if self.loop else self.end
 
     def grow(self, start: float, end: float) -> None:
-        """Rows were added: the recording now reaches from `start` to `end`."""
+        """Called when rows were added: the recording now reaches from `start` to `end`."""
         with self._lock:
             self.start, self.end = start, end
             self.time = max(self.time, start)
@@ -131,7 +131,7 @@ class Playback:
                 self.playing = True
 
     def finish(self) -> None:
-        """No more rows will come: what was live is now a replay at its end."""
+        """Called when no more rows will come: a live page is now a replay at its end."""
         with self._lock:
             if self.live:
                 self.live, self.time = False, self.end
@@ -205,7 +205,7 @@ class _Spectator:
         self._robot = robot
 
     def follow(self) -> None:
-        """Move the camera after what it follows."""
+        """Moves the camera with the thing that it follows."""
         if self._choice == EYES:
             names = robot_cameras(self._cast.model, self._robot)
             if names:
@@ -227,7 +227,7 @@ class _Spectator:
         return thing_position(self._cast.model, self._cast.data, thing)
 
     def _centre(self, goal: Floats) -> None:
-        """Keep the watcher's own distance and angle, and shift what is looked at."""
+        """Shifts the centre of the view, and keeps the user's distance and angle."""
         camera = self._client.camera
         offset = self._offset if self._offset is not None else camera.position - camera.look_at
         with self._client.atomic():
@@ -244,7 +244,7 @@ class _Spectator:
             self._touched, self._offset = time.monotonic(), offset
 
     def _take(self, view: Viewpoint) -> None:
-        """Set the camera, unless it is there already: viser needs longer to set it than robots to be moved."""
+        """Sets the camera, unless it is there already: setting it takes viser longer than moving all robots."""
         camera = self._client.camera
         numbers = (*view.position.tolist(), *view.look_at.tolist(), *view.up.tolist(), view.fov)
         place = np.asarray(camera.position).tolist()  # a mouse may have moved it
@@ -259,7 +259,7 @@ class _Spectator:
 
 
 def _are_near(some: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether two rows of numbers are as good as equal."""
+    """Whether two rows of numbers are nearly equal."""
     return len(some) == len(others) and all(abs(a - b) < _CAMERA_GRAIN for a, b in zip(some, others, strict=True))
 
 
@@ -303,14 +303,14 @@ class Simulation:
 
 
 class Page:
-    """All that one browser sees and can do.
+    """The page of one browser.
 
     Args:
         client: the viser client.
         stage: the shapes of the scene.
         film: the recording; a copy of its own, because each page reads another part of it.
         playback: the clock of this page.
-        simulation: what all pages share.
+        simulation: the running simulation, shared by all pages.
         beside: another recording and its stage, drawn as a ghost at the same time since its start.
         plots: channels that are plotted from the start.
     """
@@ -354,13 +354,13 @@ class Page:
         self.refresh(0.0)
 
     def _prepare(self) -> None:
-        """Make what pages of a kind need before anything is drawn."""
+        """Creates the objects that a kind of page needs before anything is drawn."""
 
     def _add_more(self) -> None:
-        """Add the controls that pages of a kind have of their own."""
+        """Adds the controls of a kind of page."""
 
     def refresh(self, seconds: float) -> None:
-        """Let time pass, and show the moment that it is then."""
+        """Advances the time, and shows that moment."""
         playback, film = self._playback, self._film
         playback.grow(film.start, film.end)
         if film.recording.finished:
@@ -393,17 +393,17 @@ class Page:
     # ---- one clock: times of the recording, and what the clock shows then
 
     def _clock(self, moment: float) -> float:
-        """What the clock shows at a time of the recording, seconds."""
+        """Time on the page's clock at a time of the recording, seconds."""
         return moment - self._film.start
 
     def _moment(self, clock: float) -> float:
         """The first time of the recording at which the clock shows this."""
         return self._film.start + clock
 
-    # ---- what a user does
+    # ---- actions of the user
 
     def _heard(self, what: str, value: Any) -> None:  # noqa: ANN401
-        """Do what a user did with the bar, the list of events, a plot or a key."""
+        """Carries out an action of the user with the bar, the list of events, a plot or a key."""
         playback = self._playback
         actions: dict[str, Callable[[], None]] = {
             "seek": lambda: playback.seek(self._film.start + float(value)),
@@ -468,7 +468,7 @@ class Page:
             self.pick(self.cast.robots[number - 1])
 
     def _order(self, order: Order) -> None:
-        """Send an order of who handles a robot; the page then shows the simulation live."""
+        """Sends an order of the user to a robot; the page then shows the simulation live."""
         if not self._playback.live and not self._film.recording.finished:
             self._playback.go_live()
         self.simulation.send(order)
@@ -521,17 +521,17 @@ class Page:
         return {robot: robot for robot in self.cast.robots}
 
     def _titled(self, title: str) -> str:
-        """The robot that the page calls so; the first one if there is none."""
+        """The robot with this title on the page; the first one if there is none."""
         return next((robot for robot, called in self._titles().items() if called == title), self.cast.robots[0])
 
     def _title(self) -> str:
         """The title of the page."""
         return f"Nutmeg · {self._film.title}"
 
-    # ---- what the page says
+    # ---- state for the script of the page
 
     def _update(self, now: float) -> None:  # noqa: ARG002 (pages of matches measure their pace with it)
-        """Bring everything but the picture up to date; nothing is sent that did not change."""
+        """Updates everything but the picture; only changes are sent."""
         playback = self._playback
         self._plots.show(playback.time, live=playback.live)
         self._layers.show(playback.time, self.spectator.robot)
@@ -543,7 +543,7 @@ class Page:
         self._overlay.show(self._state())
 
     def _state(self) -> dict[str, Any]:
-        """What the script of the page has to know at this moment."""
+        """The state of the page at this moment, for its script."""
         film, playback, simulation = self._film, self._playback, self.simulation
         speeds: tuple[str, ...] = SPEEDS
         speed = f"{playback.speed:g}x"

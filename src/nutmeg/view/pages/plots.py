@@ -1,4 +1,4 @@
-"""Plots of what a recording holds, linked to the moment that a page shows.
+"""Plots of the channels of a recording, linked to the moment that a page shows.
 
     plots = Plots(client, film, clock)
     plots.add("ball.speed")                             # a channel, or one label of it: "nao.angles.LKneePitch"
@@ -6,7 +6,7 @@
     plots.span                                          # the clock times at both ends, for the cursor of the page
 
 Every channel of the recording can be plotted, and a few quantities that follow from them: speeds, distances to the
-ball, and how far the beliefs of a player are from the truth. The x axis has the times of the page's clock. The page's
+ball, and the errors of a player's beliefs. The x axis has the times of the page's clock. The page's
 script draws the cursor at the moment shown, and lets a user drag it.
 """
 
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 ALL_LABELS = "all"  # the choice of all labels of a channel
 SPANS = {"2 s": 2.0, "5 s": 5.0, "10 s": 10.0, "30 s": 30.0, "1 min": 60.0, "5 min": 300.0, "10 min": 600.0}
-"""How much time plots can show, seconds."""
+"""Durations that plots can show, seconds."""
 _FIRST_SPAN = "10 s"
-MAX_SERIES = 24  # curves of one plot: more cannot be told apart
+MAX_SERIES = 24  # curves of one plot: more cannot be distinguished
 MAX_POINTS = 1500  # points of a curve; of more rows, the lowest and the highest of each group are drawn
 _MAX_BRIDGE = 1.0  # values that are missing for no longer than this are bridged by a straight line, seconds
 _LEAD_SHARE = 0.1
-"""Plots of a replay turn to the next page when the cursor reaches the right end; it then stands at this share."""
+"""Plots of a replay shift when the cursor reaches the right end; it then stands at this share of their width."""
 _LIVE_PERIOD = 0.2  # time between two renewals of a plot that grows, seconds of the recording
 _SPEED_OVER = 0.1
 """Speeds are measured over this time, seconds: poses are stored to 0.1 mm, which single rows would show as noise."""
-MAX_STEP = 1.0  # whatever is farther from its place in the row before was put there, metres
+MAX_STEP = 1.0  # a larger distance between two rows means that the thing was placed there, metres
 ROWS_PER_READ = 1000  # rows that are taken up at once for a page without a server
 MAX_VALUES = 2_000_000  # numbers in a page without a server: some 3 MB of it
 _MISSING_STEP = 65_535
@@ -74,7 +74,7 @@ class Signals:
                 self._derive(f"{thing}.belief_error", ("own place", "ball"), "m", partial(self._error, thing))
 
     def find(self, name: str) -> tuple[str, str]:
-        """The channel and the label (or `ALL_LABELS`) that a user calls `name`; `UnknownNameError` if there is none."""
+        """The channel and the label (or `ALL_LABELS`) that `name` stands for; `UnknownNameError` if there is none."""
         if name in self.labels:
             return name, ALL_LABELS
         channel = next((c for c in self.labels if name.startswith(f"{c}.")), "")
@@ -117,7 +117,7 @@ class Signals:
         return np.asarray(np.linalg.norm(gap, axis=1, keepdims=True))
 
     def _error(self, robot: str, start: int, stop: int) -> Floats:
-        """How far a player's beliefs about its own place and about the ball are from the truth, metres."""
+        """Errors of a player's beliefs about its own place and about the ball, metres."""
         labels = self.labels[f"{robot}.belief"]
         belief = self._recording.read(f"{robot}.belief", start, stop)
         pairs = ((("x", "y"), f"{robot}.pose"), (("ball_x", "ball_y"), "ball.pose"))
@@ -129,7 +129,7 @@ class Signals:
 
 
 def _signal_title(name: str, titles: Mapping[str, str]) -> str:
-    """What a page calls a signal: `left1.belief_error` is "Blue 1: belief error" if it calls left1 "Blue 1"."""
+    """The title of a signal on a page: `left1.belief_error` is "Blue 1: belief error" if left1 is "Blue 1"."""
     thing, _, kind = name.rpartition(".")
     title = titles.get(thing, thing)
     return name if title == thing else f"{title}: {kind.replace('_', ' ')}"
@@ -176,12 +176,12 @@ def thinned(times: Floats, values: Floats, most: int = MAX_POINTS) -> tuple[Floa
 class SignalTable:
     """The values of all signals for a page without a server, collected while the recording grows.
 
-    Of a long recording only every second, fourth, ... row is kept, so that there are never more than `MAX_VALUES`. What
-    players believe about others is left out: it is drawn, and would be most of the numbers.
+    Of a long recording only every second, fourth, ... row is kept, so that there are never more than `MAX_VALUES`.
+    Beliefs about other players are left out: they are drawn, and would be most of the numbers.
 
         table = SignalTable(recording)
         table.take()                        # rows since the last call
-        table.packed()                      # what `templates/replay_plots.js` unpacks
+        table.packed()                      # JSON that `templates/replay_plots.js` unpacks
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -212,7 +212,7 @@ class SignalTable:
     def packed(self, first: Sequence[str] = (), titles: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Everything as JSON: numbers are packed by `packed_series`; `first` are plotted from the start.
 
-        `titles` says what the page calls robots, by their names in the recording.
+        `titles` are the titles of robots on the page, by their names in the recording.
         """
         start = float(self._times[0]) if len(self._times) else 0.0
         times = (self._times - start).astype("<f4").tobytes()
@@ -268,7 +268,7 @@ class _Plot:
 class Plots:
     """The plots of one browser, in a panel of their own, and the controls that add them.
 
-    `clock` gives the time on the page's clock for a time of the recording [s]; `titles` what the page calls robots.
+    `clock` gives the time on the page's clock for a time of the recording [s]; `titles` are the titles of robots.
     """
 
     def __init__(
@@ -321,7 +321,7 @@ class Plots:
             self._remove(self._plots[-1])
 
     def show(self, now: float, *, live: bool) -> None:
-        """Bring the plots to a time of the recording; those of a live page end at it."""
+        """Updates the plots to a time of the recording; those of a live page end at it."""
         film = self._film
         if not self._plots or not len(film.times):
             self.span = None

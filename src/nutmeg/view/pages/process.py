@@ -1,4 +1,4 @@
-"""What runs beside a simulation in a process of its own: the viewer, and the writer of replay and report of a match.
+"""Processes beside a simulation: the viewer, and the writer of replay and report of a match.
 
 Neither slows the simulation.
 
@@ -137,7 +137,7 @@ def _start(module: str, words: list[str], *, own_session: bool = False) -> subpr
 
 
 def _listen(pipe: IO[str], inbox: Inbox) -> None:
-    """Hand on what the viewer says, line by line, until it ends; a line without an end is cut."""
+    """Passes the viewer's lines on until it ends; a line that is too long is cut."""
     while line := pipe.readline(MAX_LINE_LENGTH + 2):
         inbox.post(line)
 
@@ -189,7 +189,7 @@ class MatchPagesProcess(Closing):
             yield name, int(size or 0)
             self._wanted.discard(name)
             if not self._wanted:
-                return  # the process still takes a moment to end, for which nobody has to wait
+                return  # do not wait for the process to end, which takes a moment
         _, problem = self._process.communicate()
         if self._process.returncode != 0:
             raise NutmegError(problem.strip() or "the process that writes report and replay ended without saying why.")

@@ -5,12 +5,11 @@
     pilot.leave()                                        # the browser has gone
     workbench = Workbench(client, bench, film, send)     # for each browser of `nutmeg view`
 
-What a user does becomes orders (see `orders`). Wanted speeds and angles are read from the recording, not from the
-orders: pages show what the simulation accepted, and everybody who watches sees the same. Measured speeds are means over
-the last second.
+Actions of the user become orders (see `orders`). Wanted speeds and angles are read from the recording, not from the
+orders, so that all pages show the commands that the simulation accepted. Measured speeds are means over a second.
 
-viser reports keys that are pressed, but not when they are released, and moves its camera with the keys that one wants
-to drive with. So a script (`templates/driving.js`) takes the keys first and writes their state into a hidden text field
+viser reports keys that are pressed, but not when they are released, and uses the same keys to move its camera.
+Therefore a script (`templates/driving.js`) takes the keys first and writes their state into a hidden text field
 of the page; the text comes back over the connection of the page, and no further port is opened.
 """
 
@@ -152,12 +151,12 @@ class Pilot:
                 slider.value = float(np.clip(round(value, 2), slider.min, slider.max))
 
     def leave(self) -> None:
-        """The browser has gone: what it held is let go."""
+        """Called when the browser has left: the keys that it held are released."""
         if any(self._pad.held):
             self._send(Order(order="hold", page=self._page))
 
     async def _heard(self, event: viser.GuiEvent) -> None:
-        """The pad said something; in the server's own loop, so that orders keep their order."""
+        """Handles a message of the pad; runs in the server's own loop, so that orders keep their sequence."""
         try:
             orders = self._pad.orders(str(event.target.value), page=self._page, share=float(self._share.value) / 100)
             self._problem = ""
@@ -184,7 +183,7 @@ def wanted_at(events: Sequence[Mapping[str, Any]], now: float) -> Triple:
 
 
 def measured(film: Film, robot: str, now: float) -> Triple:
-    """Speeds of a robot over the last second, as it sees them itself: ahead, to the left, turning left."""
+    """Speeds of a robot over the last second in its own frame: ahead, to the left, turning left."""
     stop = film.row_at(now)
     put = [e["time"] for e in film.recording.events if e["kind"] in _PLACING_EVENTS and e["time"] <= now]
     begun = max(put, default=-1.0)
@@ -217,13 +216,13 @@ def _state(events: Sequence[Mapping[str, Any]], now: float) -> str:
 
 
 def _speeds_html(wanted: Triple, speed: Triple, note: str) -> str:
-    """A table of speeds with two digits, and never minus nothing."""
+    """A table of speeds with two digits, without minus zero."""
     rows = [(name, [round(v, 2) + 0.0 for v in values]) for name, values in (("wanted", wanted), ("measured", speed))]
     return render("speeds.html.j2", rows=rows, note=note)
 
 
 def _up(value: float) -> float:
-    """A slider's end: two digits, not below the value, and not nothing."""
+    """The end of a slider: rounded up to two digits, and above zero."""
     return max(float(np.ceil(100 * value - 1e-9)) / 100, 0.01)
 
 

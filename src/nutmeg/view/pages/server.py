@@ -1,4 +1,4 @@
-"""The web page of a recording, while it grows or afterwards: what `start_viewer_process` runs.
+"""The server of a recording's web page, while it grows or afterwards; `start_viewer_process` runs it.
 
     python -m nutmeg.view.pages.server match.nutmeg --port 8080
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     import viser
 
 _FRAME_PERIOD = 1 / 32
-"""Seconds between two frames sent to the browser: there are to be 30 a second, with something to spare."""
+"""Seconds between two frames sent to the browser: a little less than needed for 30 a second."""
 _REST_SHARE = 0.5
 """After each frame the viewer rests for this share of the time it took: the simulation needs the processor, too."""
 _MAX_FIRST_PLOTS = 6  # channels of a recording without a scene that are plotted from the start
-_WAIT_PERIOD = 0.02  # seconds between two looks whether a recording has begun
+_WAIT_PERIOD = 0.02  # seconds between two checks whether a recording has begun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ViewerSettings:
     live: bool = False
     """Start at the newest row and stay there as more come."""
     controls: str = ""
-    """What pages may command, as JSON (`orders.Controls`); empty for nothing."""
+    """Commands that pages may give, as JSON (`orders.Controls`); empty for none."""
     plot: tuple[str, ...] = ()
     """Channels that are plotted from the start."""
     robot: str = ""
@@ -115,7 +115,7 @@ class Audience:
         server.on_client_disconnect(lambda client: self._clients.pop(client.client_id, None) and None)
 
     def refresh(self, seconds: float) -> None:
-        """Let time pass on all pages; make those of new browsers, and forget those of browsers that have gone."""
+        """Advances the time on all pages; adds pages of new browsers, and drops those of browsers that have left."""
         clients = dict(self._clients)
         for number in [number for number in self._pages if number not in clients]:
             self._pages.pop(number).leave()
@@ -135,7 +135,7 @@ class Audience:
         )
 
     def _pick(self, robot: str, client: viser.ClientHandle | None) -> None:
-        """A robot was clicked in the picture of a browser."""
+        """Handles a click on a robot in the picture of a browser."""
         page = self._pages.get(client.client_id) if client is not None else None
         if page is not None:
             page.pick(robot)
@@ -167,7 +167,7 @@ def serve_recording(settings: ViewerSettings) -> None:
 
 
 def _open_film(settings: ViewerSettings) -> Film | None:
-    """The recording; that of a live page may begin later, and None means that nobody waits for it any more.
+    """The recording; that of a live page may begin later. None if the parent process ended before it began.
 
     A simulation starts its viewer before it builds its world, so that libraries load meanwhile.
     """
@@ -183,7 +183,7 @@ def _open_film(settings: ViewerSettings) -> Film | None:
 
 
 def _aim_at(stage: Stage, film: Film, robot: str) -> None:
-    """Let new pages start with a camera at a robot, as near as its size asks for."""
+    """Sets the first camera of new pages to a robot, at a distance that suits its size."""
     data = mujoco.MjData(film.model)
     data.qpos[:] = film.qpos_at(film.start)
     mujoco.mj_kinematics(film.model, data)
@@ -204,7 +204,7 @@ def _say(line: str) -> None:
 
 @contextlib.contextmanager
 def open_server(host: str = "127.0.0.1", port: int = 8080) -> Iterator[viser.ViserServer]:
-    """A quiet viser server on exactly this port; a port that is taken is an error, not a reason to move."""
+    """A viser server on exactly this port, without console output; a port in use is an error."""
     check_port(host, port)
     import viser
 

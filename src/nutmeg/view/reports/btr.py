@@ -41,9 +41,9 @@ _DISTANCE_MEANINGS = {
     "mean_absolute": "The distance is the mean absolute difference between simulated and real values.",
     "combination": "The distance is a weighted sum of several, as the configuration says.",
 }
-"""What the distance between simulation and reality is, by its kind."""
+"""Meaning of the distance between simulation and reality, by its kind."""
 NO_TRUTH: Mapping[str, float] = {}
-"""Nothing is known about the hidden numbers."""
+"""True numbers of a reality about which none are known."""
 
 
 def figure3(
@@ -194,7 +194,7 @@ def _searches(result: BtrResult) -> list[SearchResult]:
 
 
 def _course(searches: list[SearchResult], sign: float) -> tuple[Floats, Floats, list[int]]:
-    """Best so far and mean of every generation of searches one after the other, and where each search begins."""
+    """Best so far and mean of every generation of several searches, and the generations at which searches begin."""
     best: list[float] = []
     mean: list[float] = []
     starts: list[int] = []

@@ -56,7 +56,7 @@ def plot_following(
     Args:
         path: the PNG file.
         panels: by joint: commands (T,), measured (T,), simulated before and after (2, T) [rad].
-        period: between rows [s].
+        period: time between rows [s].
         begin: time of the first row [s].
     """
 

@@ -11,7 +11,7 @@
     write_report(Path("report.html"), report)
     save_figures(Path("figures"), report)          # the same pictures as PNG files
 
-Whatever a fit does not have is left out, and so is its section.
+Sections for results that a fit does not have are left out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from nutmeg.view.reports.report import Block
 
 MAX_SERIES = 36
-"""Series drawn in a report; of more, those with the largest errors of each recording."""
+"""Largest number of series in a report; of more, those with the largest errors of each recording are drawn."""
 _MAX_CHANNELS = 12  # channels of a recording that a PNG file shows
 KINDS = {"identify": "Identification", "btr": "Back-to-Reality", "learn": "Learning to walk"}
 
@@ -73,9 +73,9 @@ class RecordingRow:
 
     name: str
     after: float
-    """With the estimates."""
+    """The error with the estimates."""
     before: float | None = None
-    """The value before the fit."""
+    """The error before the fit."""
     held_out: bool = False
     """Whether the fit never saw this recording."""
     note: str = ""
@@ -92,31 +92,31 @@ class Cost:
     failures: int = 0
     """Candidates that failed."""
     seconds: float | None = None
-    """Wall-clock time."""
+    """Duration of the fit by the wall clock [s]; None if it was not measured."""
     cpu_seconds: float | None = None
     """Time of all processors together."""
     workers: str = ""
-    """Where it ran: `2 threads`, `Dask, 8 workers`."""
+    """The machines or threads it ran on: `2 threads`, `Dask, 8 workers`."""
     resumed: int = 0
-    """How often it was interrupted and resumed."""
+    """Number of times it was interrupted and resumed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """The results of a fit, and how it was made."""
+    """The results of a fit, and its settings."""
 
     title: str
     command: str
     """The exact command that makes it again."""
     summary: str = ""
-    """What was fitted to what, in a few sentences; an empty line begins a new paragraph."""
+    """A few sentences about the fit and its data; an empty line begins a new paragraph."""
     kind: Literal["identify", "btr", "learn"] = "identify"
     parameters: tuple[ParameterRow, ...] = ()
     error_name: str = "error"
     """The name of the error, such as `mean absolute error`."""
     error_unit: str = ""
     distance: str = ""
-    """What the searches minimise, with its unit, such as `rms [rad]`; the error above if empty."""
+    """Name of the minimised distance, with its unit, such as `rms [rad]`; the error above if empty."""
     train_error: float | None = None
     train_error_before: float | None = None
     held_out_error: float | None = None
@@ -141,7 +141,7 @@ class FitReport:
     """Further settings: robot, actuation, distance, searcher."""
     versions: Mapping[str, str] = field(default_factory=versions)
     warnings: tuple[str, ...] = ()
-    """In addition to those the report finds itself: parameters at bounds, undetermined ones, failed candidates."""
+    """Warnings beside those that the report finds: parameters at bounds, undetermined ones, failed candidates."""
     notes: tuple[str, ...] = ()
     """Remarks at the end."""
 
@@ -155,7 +155,7 @@ class FitReport:
 
     @property
     def minimised(self) -> str:
-        """What the searches minimise, with its unit."""
+        """Name of the minimised distance, with its unit."""
         unit = f" [{self.error_unit}]" if self.error_unit else ""
         return self.distance or f"{self.error_name}{unit}"
 
@@ -177,7 +177,7 @@ def parameter_rows(
         identifiability: adds intervals and verdicts.
         old: the values before, (k,).
         true: the true values that are known, by name.
-        sets: what each parameter sets, by name.
+        sets: targets that each parameter sets, by name.
     """
     values, before = space.named(best), space.named(old) if old is not None else {}
     return tuple(
@@ -241,7 +241,7 @@ def _pictures(report: FitReport) -> Iterator[tuple[str, bytes]]:
 
 
 def found_warnings(report: FitReport) -> tuple[str, ...]:
-    """What a reader must know before trusting the numbers: the report's own warnings, then what they show."""
+    """All warnings of the report: its own, then those that follow from its numbers."""
     found = list(report.warnings)
     for row in report.parameters:
         for end, bound, at_bound in (("lower", row.low, 0.0), ("upper", row.high, 1.0)):
@@ -288,7 +288,7 @@ def fit_page(report: FitReport) -> Report:
 
 
 def _cards(report: FitReport) -> Iterator[Card]:
-    """The few numbers to take away."""
+    """The most important numbers."""
     cost, unit = report.cost, report.error_unit
     for name, after, before in (
         (f"{report.error_name}, fitted", report.train_error, report.train_error_before),
@@ -540,7 +540,7 @@ def _series(report: FitReport) -> Iterator[Block]:
 
 
 def _residuals(report: FitReport) -> Iterator[Block]:
-    """How far what is left unexplained is from white noise."""
+    """The tests whether residuals are white noise."""
     rows = []
     for one in report.series:
         residual = one.residual() if one.along == Series.along else None

@@ -1,4 +1,4 @@
-"""The pictures of a fit, and what they show: parameters over evaluations, errors, measured and simulated series.
+"""The pictures of a fit and their data: parameters over evaluations, errors, measured and simulated series.
 
     svg(alone(partial(draw_convergence, row=rows[0], convergences=searches, index=0)), alt="femur over 900 evaluations")
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 _RANK_SHADES = (0.06, 0.12, 0.2, 0.32, 0.5, 0.8)  # opacities of candidates, from the worst to the best
 _MAX_CANDIDATES = 2400  # candidates drawn in a panel; more are thinned evenly
 _DETAIL_ROWS, _DETAIL_FROM = 240, 1200
-"""A series of more rows than the latter also gets a picture of so many of them, row by row."""
-_MAX_BAND_POINTS = 500  # A band of more rows is drawn with so many of them
+"""Rows of the detail picture of a series, and the number of rows from which on a series has such a picture."""
+_MAX_BAND_POINTS = 500  # largest number of rows of a drawn band
 WHITENESS_LAGS = 20
 """Lags at which residuals are compared with white noise, rows."""
 
@@ -76,10 +76,10 @@ class ParameterRow:
     identifiable: bool | None = None
     """Whether the data determine it; None where that was not examined."""
     reason: str = ""
-    """Why the data determine it, or why not."""
+    """The reason why the data determine it, or why not."""
 
     def share(self, value: float) -> float:
-        """Where a value lies between the bounds, 0 to 1, along the scale; a thousandth from a bound counts as at it."""
+        """Place of a value between the bounds, 0 to 1, along the scale; within a thousandth of a bound it is at it."""
         low, high, at = (self.low, self.high, value)
         if self.scale == "log":
             low, high, at = np.log((low, high, at))
@@ -96,7 +96,7 @@ class Convergence:
     values: Floats
     """Their errors, (E,); nan for those that failed."""
     starts: tuple[int, ...] = (0,)
-    """Evaluations at which an iteration begins: the best is sought anew from there, because the error changed."""
+    """Evaluations at which iterations begin; the best is counted anew from there, because the error changed."""
     label: str = ""
     """The name of the search, such as `seed 3`."""
 
@@ -172,7 +172,7 @@ class Series:
     commanded: Floats | None = None
     """The command, (T,), where the channel has one."""
     band: tuple[Floats, Floats] | None = None
-    """Between which values (T,) each sample lies with a probability of 90 %, according to the fit."""
+    """Lower and upper ends (T,) of the 90 % prediction interval of each sample."""
     unit: str = ""
     held_out: bool = False
     """Whether the fit never saw this recording."""
@@ -188,13 +188,13 @@ class Series:
         return float(difference.mean()) if difference.size else -1.0
 
     def residual(self) -> Floats | None:
-        """What the simulation with the estimates leaves unexplained (T,), measured minus simulated; None without it."""
+        """Residuals (T,) of the simulation with the estimates, measured minus simulated; None without it."""
         return None if self.after is None else np.asarray(self.measured - self.after)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Whiteness:
-    """How far residuals are from white noise, in which nothing is left to be explained."""
+    """Tests whether residuals are white noise, in which nothing is left to be explained."""
 
     rms: float
     """Root of their mean square."""
@@ -337,7 +337,7 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
 
 
 def draw_series_with_detail(figure: Figure, one: Series) -> None:
-    """Draw a channel; of a long one also a stretch in the middle, row by row; below, what is left unexplained."""
+    """Draw a channel; of a long one also a stretch in the middle, row by row; below, the residuals."""
     long, residual = len(one.times) > _DETAIL_FROM, one.residual()
     grid = figure.add_gridspec(1 + int(long) + int(residual is not None), 1)
     whole = figure.add_subplot(grid[0])
@@ -385,7 +385,7 @@ def draw_region(axes: Axes, pair: tuple[str, str], rim: Floats, best: tuple[floa
 def draw_profile(
     axes: Axes, name: str, values: Sequence[float], growth: Sequence[float], ends: Sequence[float]
 ) -> None:
-    """Draw how the error grows where a parameter is held and the others follow, and the interval."""
+    """Draw the profile of a parameter: growth of the error when it is fixed and the others are fitted; its interval."""
     axes.axvspan(*ends, color=GREEN, alpha=0.18, lw=0)
     axes.plot(values, growth, color=INK, lw=1.4, marker="o", ms=3.5)
     axes.set(xlabel=shortened(name), ylabel="growth of the error")

@@ -77,7 +77,7 @@ def _summary(found: Identified, settings: IdentifySettings) -> str:
 
 
 def _distance(found: Identified, settings: IdentifySettings) -> str:
-    """What the search minimises, with its unit."""
+    """Name of the minimised distance, with its unit."""
     units = tuple(dict.fromkeys(u for m in found.train for u in m.real.units))
     unit = distance_unit(settings.distance, units)
     return settings.distance.kind.replace("_", " ") + (f" [{unit}]" if unit else "")
@@ -112,7 +112,7 @@ def _recordings(found: Identified) -> tuple[RecordingRow, ...]:
 
 
 def _residual_table(found: Identified) -> tuple[Table, ...]:
-    """What the residuals of each fitted series tell: offset, tests of independence, outliers."""
+    """Statistics of the residuals of each fitted series: offset, tests of independence, outliers."""
     units = {c: u for m in found.train for c, u in zip(m.real.columns, m.real.units, strict=True)}
     rows: list[tuple[str | float, ...]] = []
     for name, columns in found.residuals.items():
@@ -129,7 +129,7 @@ def _residual_table(found: Identified) -> tuple[Table, ...]:
 
 
 def _series(found: Identified) -> tuple[tuple[Series, ...], int]:
-    """Measured and simulated series, and how many more there would be; of windows only the first of a recording."""
+    """Measured and simulated series, and the number of those left out; of windows only the first of a recording."""
     out: list[Series] = []
     left_out = 0
     rows = np.stack([found.twin.space.start, found.best])

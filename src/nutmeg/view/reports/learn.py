@@ -60,7 +60,7 @@ def learn_report(
         paths: the path walked on each trajectory of the course, (n, 2) [m]; nan where there is none.
         command: the command line that makes it again.
         seconds: wall-clock time of the run.
-        workers: where it ran, such as `2 threads`.
+        workers: the machines or threads it ran on, such as `2 threads`.
         video: the file name of a video beside the report.
     """
     settings, result = learning.settings, learned.search
@@ -90,7 +90,7 @@ def learn_report(
 
 
 def _parameters(learning: WalkLearning, mean: Floats) -> tuple[ParameterRow, ...]:
-    """The learned parameters, each with what it means."""
+    """The learned parameters, each with its meaning."""
     notes = field_notes(TrotSettings if learning.task.learns == "trot" else PendulumWalkSettings)
     rows = parameter_rows(learning.space, mean, old=learning.space.start)
     return tuple(dataclasses.replace(row, about=notes.get(row.name, row.about)) for row in rows)
@@ -146,9 +146,9 @@ def _points(name: str, places: Floats) -> Curve:
 
 
 def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
-    """Lines from where each target was given towards it, (n, 2), and where a stop was asked for, (m, 2).
+    """Lines towards each target from the robot's place when it was set, (n, 2), and places of stops, (m, 2).
 
-    Most targets are out of reach, so that a line is at most a quarter as long as the way is wide; nan separates them.
+    Most targets are out of reach, so a line is at most a quarter as long as the path is wide; nan separates them.
     """
     there = path[np.isfinite(path).all(axis=1)]
     longest = max(0.25 * float(np.ptp(there, axis=0).max()), 0.1)
@@ -167,7 +167,7 @@ def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
 
 
 def parts_table(learned: LearnedWalk) -> Table:
-    """What a learned walk is worth, part by part, beside the one it began with."""
+    """The fitness of a learned walk by its parts, beside that of the walk it began with."""
     rows = [
         (name, float(before), float(after))
         for name, before, after in zip(learned.part_names, learned.parts_before, learned.parts, strict=True)

@@ -76,7 +76,7 @@ _BALL_ROW_STEP = 5  # one in this number of rows is kept of the places of the ba
 
 @dataclass(frozen=True, kw_only=True)
 class PlayerFacts:
-    """What one player did in a match."""
+    """Statistics of one player in a match."""
 
     robot: str
     number: int
@@ -95,16 +95,16 @@ class PlayerFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamFacts:
-    """What one team did in a match."""
+    """Statistics of one team in a match."""
 
     name: str
     subtitle: str = ""
-    """What the team is, such as its walk."""
+    """A remark about the team, such as its walk."""
     goals: int
     possession: float
     """Share of the time with a live ball in which it had touched it last."""
     attack: float
-    """Share of the time with a live ball in which that was in the opponents' half."""
+    """Share of the time with a live ball in which the ball was in the opponents' half."""
     shots: int
     falls: int
     fouls: int
@@ -113,7 +113,7 @@ class TeamFacts:
 
     @property
     def distance(self) -> float:
-        """Walked by all its players, m."""
+        """Distance walked by all its players, m."""
         return sum(player.distance for player in self.players)
 
 
@@ -211,7 +211,7 @@ class MatchStatistics:
 
 
 class _PlayerCount:
-    """What is counted of one player."""
+    """Running statistics of one player."""
 
     def __init__(self, robot: str, team: int, recording: Recording) -> None:
         self._robot = robot
@@ -278,13 +278,13 @@ def walked(times: Floats, places: Floats) -> float:
 # ---- maps
 
 _GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
-_MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0  # width of a map, inches, and what it shows around the pitch, m
+_MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0  # width of a map, inches, and of its margin around the pitch, m
 MAP_CELL, _MAP_BLUR = 0.5, 1.0
 """Size of the cells of the ball's map, m, and the deviation of its blur, cells: single visits do not sparkle."""
 
 
 def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
-    """A PNG file with a heat map of where the live ball was."""
+    """A PNG file with a heat map of the places of the live ball."""
     from scipy.ndimage import gaussian_filter
 
     def draw(axes: Axes) -> None:
@@ -337,7 +337,7 @@ def player_map(team: TeamFacts, field: FieldSettings, colour: str) -> bytes:
 
 
 def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
-    """A PNG file of the pitch with its lines, and of what `draw` adds."""
+    """A PNG file of the pitch with its lines and the drawing of `draw`."""
     long, wide = field.length + 2 * _MAP_MARGIN, field.width + 2 * _MAP_MARGIN
 
     def pitch(figure: Figure) -> None:
@@ -359,7 +359,7 @@ def _map(field: FieldSettings, draw: Callable[[Axes], None]) -> bytes:
 _NEUTRAL_COLOUR = "#9aa5ad"
 """The colour of events that are about neither team."""
 _TICK_STEPS, _MAX_TICKS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0), 12
-"""Steps between the marks of the time line, seconds, and how many marks there may be."""
+"""Steps between the marks of the time line, seconds, and the largest number of marks."""
 MAX_LISTED_EVENTS = 160  # events that are listed; of more, falls are left out first
 
 
@@ -478,7 +478,7 @@ def _time_line(facts: MatchFacts, replay: str) -> tuple[Block, ...]:
 
 
 def _moment(replay: str, event: Mapping[str, Any]) -> str:
-    """The address in the replay at which an event comes about; empty without a replay."""
+    """The address of an event in the replay; empty without a replay."""
     return f"{replay}?t={max(event['clock'] - _REPLAY_LEAD, 0):.0f}" if replay else ""
 
 

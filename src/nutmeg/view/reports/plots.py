@@ -1,10 +1,10 @@
-"""What all figures share: colours, style, SVG elements for reports, and PNG files.
+"""Shared parts of all figures: colours, style, SVG elements for reports, and PNG files.
 
     svg(lambda figure: draw_chart(figure.add_subplot(), chart), alt="Fitness over 60 generations")
     Path("chart.png").write_bytes(png(alone(partial(draw_chart, chart=chart)), WIDE))
 
 Colours in an SVG are variables of the page's style sheet (`var(--ink)`), so that it follows a light or dark theme; its
-text stays text. The element says where its axes are and what its curves are called, so that the script of a report can
+text stays text. The element has the places of its axes and the names of its curves, so that the script of a report can
 show values under the pointer. Long lines are thinned to the smallest and the largest value of short stretches: no peak
 is lost.
 """
@@ -44,7 +44,7 @@ PANEL, WIDE = (4.3, 2.7), (8.8, 3.1)
 """Width and height of a panel and of a wide picture, inches; their text is readable on a phone and on a desk."""
 MARGINS = (0.66, 0.08, 0.28, 0.44)
 """Left, right, top and bottom margin of a panel, inches; equal for all, so that panels side by side line up."""
-_LINE_STRETCHES = 260  # a long line is thinned to so many stretches of two points each
+_LINE_STRETCHES = 260  # number of stretches, of two points each, to which a long line is thinned
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -107,11 +107,11 @@ class Chart:
     equal: bool = False
     """Whether both axes have the same scale, as in a map."""
     about: str = ""
-    """A sentence below it; tells those who cannot see it what it shows."""
+    """A sentence below it, also read by screen readers."""
 
 
 def load_plotting() -> None:
-    """Load the plotting library and its fonts, for those who cannot wait for it later."""
+    """Loads the plotting library and its fonts ahead of time."""
 
     def draw(figure: Figure) -> None:
         figure.text(0, 0, "a")
@@ -140,7 +140,7 @@ def svg(draw: Draw, size: Size = PANEL, *, alt: str, panel: bool = True) -> Mark
     Args:
         draw: draws on the figure.
         size: width and height, inches.
-        alt: what it shows, for those who cannot see it.
+        alt: a description of the picture for screen readers.
         panel: whether it has the margins of a panel among others; otherwise it takes the room it needs.
     """
     with _drawing(size, panel=panel) as figure:
@@ -198,7 +198,7 @@ def _is_bare(line: Line2D) -> bool:
 
 
 def _axes(axes: Axes, curves: Sequence[str], size: Size) -> dict[str, Any]:
-    """Where axes are in the picture, in points from the upper left corner, and what their edges mean."""
+    """Place of axes in the picture, in points from the upper left corner, and the values at their edges."""
     wide, high = 72 * size[0], 72 * size[1]
     place = axes.get_position()
     box = (place.x0 * wide, (1 - place.y1) * high, place.width * wide, place.height * high)
@@ -214,7 +214,7 @@ def _axes(axes: Axes, curves: Sequence[str], size: Size) -> dict[str, Any]:
 
 
 def _shorter(path: re.Match[str]) -> str:
-    """The path rounded to a tenth of a point, which nobody sees, in a third of the letters."""
+    """The path rounded to a tenth of a point, which is invisible and needs a third of the characters."""
     rounded = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found.group()):.1f}".removesuffix(".0"), path.group())
     return re.sub(r"\s*([MLCQz])\s*", r"\1", rounded.replace("\n", " ")).replace(' d=" ', ' d="')
 

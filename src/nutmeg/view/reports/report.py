@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 Value = str | float | int | None
-"""What a table cell shows."""
+"""The value of a table cell."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """One of the few numbers to take away."""
+    """One of the most important numbers."""
 
     name: str
     value: str
@@ -100,7 +100,7 @@ class Table:
     numeric: tuple[str, ...] | None = None
     """The columns that are set to the right; None chooses those that hold nothing but numbers."""
     kind: Literal["plain", "stack", "grid", "bars"] = "plain"
-    """How it looks: `stack` puts the cells of a row below each other on a narrow screen, `grid` is a cross table."""
+    """Layout: `stack` puts the cells of a row below each other on a narrow screen, `grid` is a cross table."""
 
     def is_numeric(self, index: int) -> bool:
         """Whether a column is set to the right."""
@@ -129,7 +129,7 @@ class Bullets:
 
 @dataclass(frozen=True, kw_only=True)
 class Legend:
-    """What the lines of the figures below mean: a colour name of the style sheet, a sign, and words for each."""
+    """Legend of the figures below: a colour name of the style sheet, a sign, and words for each line."""
 
     keys: tuple[tuple[str, str, str], ...]
 
@@ -208,7 +208,7 @@ class Duel:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """Events in their order: time, sign, words, a CSS colour, whether they are bold, and where they are replayed."""
+    """Events in their order: time, sign, words, a CSS colour, whether they are bold, and an address in the replay."""
 
     events: tuple[tuple[str, str, str, str, bool, str], ...]
 
@@ -227,7 +227,7 @@ class Mark:
     """Whether it stands above the line."""
     strong: bool = False
     address: str = ""
-    """Where it is replayed."""
+    """Its address in the replay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +238,7 @@ class Strip:
     ticks: tuple[tuple[float, str], ...] = ()
     """Places, 0 to 1, and times."""
     lanes: tuple[str, str] = ("", "")
-    """What is above the line, and what is below."""
+    """Headings of the lanes above and below the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +277,7 @@ class Report:
 
     title: str
     kind: str
-    """What it is a report of, above the title."""
+    """Kind of the report, shown above the title."""
     summary: str = ""
     """A few sentences; an empty line begins a new paragraph."""
     command: str = ""
@@ -314,9 +314,9 @@ def write_page(path: Path, report: Report) -> None:
 
 
 def number(value: Value, *, width: float | None = None) -> str:
-    """A number as people read it, with four digits; text stays as it is, None and nan become a dash.
+    """A number with four digits; text stays as it is, None and nan become a dash.
 
-    With the `width` of an interval around it, the number has two digits of what the interval leaves open.
+    With the `width` of an interval around it, the number is rounded to two digits of that width.
     """
     if isinstance(value, str | int):
         return str(value)

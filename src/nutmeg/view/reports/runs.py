@@ -6,11 +6,11 @@
     found = find_runs(Path("runs"))
     write_runs_page(Path("runs/index.html"), found, compared=found[:2])
 
-Curves are read from what a run writes while it goes on, so that its page can be made at any time: `search.jsonl` of a
+Curves are read from files that a run writes as it goes on, so that its page can be made any time: `search.jsonl` of a
 search (see `nutmeg.search.run`), `progress-*.jsonl` of `nutmeg train`, and `iterations.jsonl` of `nutmeg btr`.
 
 A run is a folder with a `run.json` (learn, identify, btr, tournament and others, see `nutmeg.base.journal`) or with the
-recording of a match. Damaged files of a run are told in its row; they do not hide the others.
+recording of a match. Damaged files of a run are reported in its row; they do not hide other runs.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _numbered(values: Floats) -> tuple[Floats, Floats]:
     return np.arange(1.0, len(values) + 1), values
 
 
-def compared_charts(runs: Mapping[str, Curves]) -> tuple[Chart, ...]:
+def _compared_charts(runs: Mapping[str, Curves]) -> tuple[Chart, ...]:
     """A chart for each curve that any of some runs has, with one curve for each run, by its name."""
     names = dict.fromkeys(name for curves in runs.values() for name in curves)
     return tuple(
@@ -101,7 +101,7 @@ def compared_charts(runs: Mapping[str, Curves]) -> tuple[Chart, ...]:
     )
 
 
-def pictures_of(charts: Sequence[Chart]) -> Pictures:
+def _pictures_of(charts: Sequence[Chart]) -> Pictures:
     """Charts as pictures beside each other."""
     return Pictures(
         pictures=tuple(
@@ -113,7 +113,7 @@ def pictures_of(charts: Sequence[Chart]) -> Pictures:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What the page of a run says beside its curves."""
+    """Texts and settings on the page of a run beside its curves."""
 
     title: str
     kind: str
@@ -124,11 +124,11 @@ class Progress:
     x_label: str = "iteration"
     cards: tuple[Card, ...] = ()
     meanings: Mapping[str, str] = field(default_factory=dict)
-    """What each curve means; one that is not named here has no explanation."""
+    """Meaning of each curve; a curve that is not named here has no explanation."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The settings of the run."""
     next_commands: tuple[str, ...] = ()
-    """What one can do with the result."""
+    """Commands that use the result."""
     video: str = ""
     """The file name of a video beside the page."""
 
@@ -141,7 +141,7 @@ def progress_report(about: Progress, curves: Curves) -> Report:
         for name, (x, y) in curves.items()
     ]  # fmt: skip
     meanings = tuple((chart.title, chart.about) for chart in charts if chart.about)
-    blocks: list[Block] = [pictures_of(charts)] if charts else []
+    blocks: list[Block] = [_pictures_of(charts)] if charts else []
     blocks += [Bullets(items=meanings, quiet=True)] if meanings else []
     return Report(
         title=about.title,
@@ -165,7 +165,7 @@ def progress_report(about: Progress, curves: Curves) -> Report:
 # ---- all runs of a folder
 
 _MATCH_RECORDING = "match.nutmeg"
-_PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")  # files of a run that one wants to open
+_PAGES = ("report.html", "replay.html", "best.mp4", "servo.html")  # files of a run to which the list links
 _KEY_NUMBERS = (
     "result",
     "clock",
@@ -196,7 +196,7 @@ class _RunFacts:
     kind: str
     """The command that made it, such as `learn`."""
     began: str
-    """When, as a text that sorts."""
+    """Start time, as text that sorts by time."""
     state: str
     """`finished`, `interrupted`, `running or killed`, or what went wrong."""
     numbers: Mapping[str, float | str] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class _RunFacts:
 
     @property
     def key_numbers(self) -> str:
-        """The few numbers to take away, in words."""
+        """The most important numbers, in words."""
         shown = [name for name in _KEY_NUMBERS if name in self.numbers] or list(self.numbers)[:3]
         return ", ".join(f"{name} {_shown(self.numbers[name])}" for name in shown)
 
@@ -219,7 +219,7 @@ def find_runs(parent: Path) -> list[_RunFacts]:
 
 
 def _read_run(folder: Path) -> _RunFacts | None:
-    """The facts of a run; None of a folder that is none."""
+    """The facts of a run; None for a folder that is not a run."""
     if not any((folder / name).exists() for name in ("run.json", _MATCH_RECORDING)):
         return None
     pages = tuple(name for name in _PAGES if (folder / name).is_file())
@@ -247,7 +247,7 @@ def _logged_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
 
 
 def _match_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
-    from nutmeg.recording import Recording  # here: who learns a walk needs curves, and nothing of a match
+    from nutmeg.recording import Recording  # here, because pages of learning runs need nothing of the match chapter
     from nutmeg.view.match_story import MatchStory, clock_text, is_match
 
     recording = Recording.open(folder / _MATCH_RECORDING)
@@ -264,7 +264,7 @@ def _match_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
         }
     state = "finished" if recording.finished else "running or killed"
     started = datetime.datetime.fromisoformat(recording.manifest.started).astimezone()
-    began = started.replace(tzinfo=None).isoformat(" ", "seconds")  # the time of this place, as of the other runs
+    began = started.replace(tzinfo=None).isoformat(" ", "seconds")  # local time, as for the other runs
     return _RunFacts(folder=folder, kind="match", began=began, state=state, numbers=numbers, pages=pages)
 
 
@@ -306,8 +306,8 @@ def write_runs_page(path: Path, runs: Sequence[_RunFacts], compared: Sequence[_R
 
 def _side_by_side(runs: Sequence[_RunFacts]) -> tuple[Block, ...]:
     """The curves of some runs over each other, and their numbers in a table."""
-    charts = compared_charts({run.folder.name: read_curves(run.folder) for run in runs})
-    return (*([pictures_of(charts)] if charts else []), comparison(runs))
+    charts = _compared_charts({run.folder.name: read_curves(run.folder) for run in runs})
+    return (*([_pictures_of(charts)] if charts else []), comparison(runs))
 
 
 def comparison(runs: Sequence[_RunFacts]) -> Table:
@@ -334,7 +334,7 @@ def _row(path: Path, run: _RunFacts) -> tuple[Cell | str, ...]:
 
 
 def _words(name: str) -> str:
-    """The name of a number as one reads it: `held_out.error` is "held out: error"."""
+    """The readable name of a number: `held_out.error` is "held out: error"."""
     return name.replace(".", ": ").replace("_", " ")
 
 

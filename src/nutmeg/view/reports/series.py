@@ -2,8 +2,8 @@
 
     write_series_report(Path("report.html"), SeriesReport(settings=settings, results=results, command="nutmeg ..."))
 
-The cross table is that of MacAlpine and others (2012), table 3: goals of the row's team more than of the column's, a
-mean over their games, with its standard error in brackets. Differences of more than two errors are coloured.
+The cross table is that of MacAlpine and others (2012), table 3: mean goal difference of the row's team against the
+column's, with its standard error in brackets. Differences of more than two errors are coloured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEEPEST_GOALS = 3.0  # the difference in goals a game that has the deepest colo
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesReport:
-    """The results of a series of games, and how it was made."""
+    """The results of a series of games, and its settings."""
 
     settings: SeriesSettings
     results: Sequence[GameResult]
@@ -72,7 +72,7 @@ def series_page(report: SeriesReport) -> Report:
 
 
 def lost_turn_warnings(table: Standings) -> list[str]:
-    """A sentence for each team whose players lost turns: its results say little about what it was meant to play."""
+    """A warning for each team whose players lost turns, because its results say little about its strategy."""
     return [
         f"{name} lost {one.lost_turns} turns in {_count(one.games)}: its decisions raised, took too long or made no "
         f"sense, and its players stood still."

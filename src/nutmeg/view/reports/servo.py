@@ -59,7 +59,7 @@ The battery does not sag on the rig, and friction does not grow with the load.
 
 
 def readable(name: str, value: float) -> str:
-    """A number as people read it, with its unit."""
+    """A number with its readable unit."""
     if not math.isfinite(value):
         return (_MISSING_WORDS if math.isnan(value) else _INFINITE_WORDS).get(name, "none")
     unit = NUMBER_NAMES[name][1]

@@ -1,6 +1,6 @@
 """A model cut into the pieces that are drawn, and their coloured triangles as binary glTF files for browsers.
 
-There is one piece for each moving body, and one for all that stands still. Bodies that are welded to their parent are
+There is one piece for each moving body, and one for everything static. Bodies that are welded to their parent are
 drawn with it. The pieces form a tree, so that a robot that bends one knee costs one message. Geoms of group 3 and above
 are for collisions only and are not drawn (the convention of MuJoCo's own viewers). Paint (flat geoms that stand still
 and collide with nothing: lines) is lifted by two millimetres, so that it never flickers with the carpet.
@@ -68,7 +68,7 @@ class Mesh(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Finish:
-    """What the surface of a geom looks like."""
+    """Colour and gloss of the surface of a geom."""
 
     rgba: tuple[float, float, float, float]
     """Colour (sRGB) and opacity, 0 to 1."""
@@ -340,7 +340,7 @@ def _corner_colours(part: Part) -> NDArray[np.uint16]:
 
 
 class _Buffer:
-    """The binary chunk while it grows, with the tables that say what lies where."""
+    """The growing binary chunk, with the tables of its views and accessors."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -368,7 +368,7 @@ _HIDDEN_GROUP = 3  # geoms of this group and above are for collisions only
 _PAINT_THICKNESS = 0.012  # a geom that stands still, collides with nothing and is at most this high is paint, metres
 _GHOST_COLOUR = (150, 90, 220)  # colour (sRGB) of a robot of another recording that is drawn beside this one
 _TINT_OPACITY = 0.4  # opacity of ghosts and of shapes that are drawn over robots
-_PAINT_LIFT = 0.002  # how far paint is lifted, metres
+_PAINT_LIFT = 0.002  # height by which paint is lifted, metres
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,7 +382,7 @@ class Piece:
     parent: int
     """The place of its parent in the list of pieces; -1 for the world."""
     thing: str
-    """The thing it belongs to: what stands before the `/` of the body's name; empty for the world."""
+    """The thing it belongs to: the part of the body's name before the `/`; empty for the world."""
     glb: bytes | None
     """Its meshes as a GLB file; None for a body without visible geoms."""
     casts: bool = True
@@ -522,7 +522,7 @@ def _in_piece(model: mujoco.MjModel, geom: int) -> tuple[Floats, Floats]:
 
 
 def _with_ancestors(model: mujoco.MjModel, parts: dict[int, list[Part]]) -> list[int]:
-    """The drawn bodies and all they hang on, parents first (MuJoCo numbers parents before children)."""
+    """The drawn bodies and all their ancestors, parents first (MuJoCo numbers parents before children)."""
     wanted = {0}
     for body in parts:
         while body not in wanted:

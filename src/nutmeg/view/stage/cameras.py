@@ -1,4 +1,4 @@
-"""Where the cameras stand: broadcast, side line, behind a robot, and in a robot's head.
+"""Camera viewpoints: broadcast, side line, behind a robot, and in a robot's head.
 
 One description serves the browser and the renderer.
 
@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.model.tables import camera_names
 from nutmeg.view.stage.bodies import geom_bounds, is_paint, visible_geoms
 
 if TYPE_CHECKING:
@@ -27,22 +28,22 @@ _MAX_FITTED_FOV = math.radians(110.0)  # the widest angle of a high picture
 _FREE_FOV = math.radians(45.0)  # vertical field of view of the other cameras outside robots
 _BROADCAST_ELEVATION = math.radians(33.0)
 """Height of the broadcast camera above the horizon, seen from the centre spot."""
-_STAND_FOLLOWS = 0.6  # the television camera moves along the pitch by this share of the ball's way
+_STAND_FOLLOWS = 0.6  # share of the ball's position along the pitch by which the television camera moves
 _STAND_BEHIND, STAND_HEIGHT = 5.0, 5.0
 """Its distance from the touchline and its height, metres."""
 _FOLLOWED_SIZE = 0.6  # the size of a robot, metres, that a camera two metres away shows well
 _STAND_PICTURE_HEIGHT = 5.5  # it zooms so that the picture has at least this height at the ball, metres
 _STAND_BESIDE_BALL, _STAND_BEHIND_GOAL = 3.0, 1.0
-"""How much of the pitch it shows beside the ball, and of what is behind the goal, metres."""
+"""Lengths that it shows beside the ball, and behind the goal, metres."""
 _STAND_MIDDLE = 0.35
 """Within this share of half the pitch's length from the middle, it turns from one goal to the other."""
-_STAND_HEADROOM = 1.15  # its picture is so much higher than what has to be seen
+_STAND_HEADROOM = 1.15  # height of its picture relative to the region that has to be seen
 _STAND_ASPECT = 16 / 9  # the width through the height of a picture in which ball and goal are both seen
 
 
 @dataclass(frozen=True, kw_only=True)
 class Viewpoint:
-    """A camera: where it is, what it looks at, and how wide."""
+    """A camera: its position, target and field of view."""
 
     position: Floats
     """Position (3,) in the world, metres."""
@@ -56,7 +57,7 @@ class Viewpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """A box that holds what is worth seeing."""
+    """A box around the things to show."""
 
     low: Floats
     """Lowest corner (3,), metres."""
@@ -126,7 +127,7 @@ def stand_view(pitch: Bounds, target: Floats) -> Viewpoint:
     ahead = float(np.clip(target[along] - centre[along], -half[along], half[along]))
     goal[across] = np.clip(target[across], centre[across] - half[across], centre[across] + half[across])
     goal[2] += 0.25
-    # What has to be in the picture: the ball with some pitch on both sides, and the goal that it is nearer to.
+    # The picture has to contain the ball with some pitch on both sides, and the nearer goal.
     nearness = min(abs(ahead) / (_STAND_MIDDLE * half[along]), 1.0)
     beside = min(_STAND_BESIDE_BALL, 0.5 * half[along])
     seen = np.tile(goal, (2, 1))
@@ -174,12 +175,6 @@ def eyes_view(model: mujoco.MjModel, data: mujoco.MjData, camera: str) -> Viewpo
     return Viewpoint(position=place, look_at=place - axes[:, 2], up=axes[:, 1], fov=fov)
 
 
-def camera_names(model: mujoco.MjModel) -> list[str]:
-    """All named cameras of a model."""
-    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_CAMERA, c) for c in range(model.ncam)]
-    return [name for name in names if name]
-
-
 def robot_cameras(model: mujoco.MjModel, robot: str) -> list[str]:
     """The cameras a robot carries."""
     return [name for name in camera_names(model) if name.startswith(f"{robot}/")]
@@ -215,7 +210,7 @@ def _upright() -> Floats:
 # ---- cameras by name
 
 FOLLOW_SMOOTHING = 0.12
-"""Share of the way to its goal that a following camera goes per frame."""
+"""Share of the distance to its target that a following camera moves per frame."""
 
 
 class CameraOperator:

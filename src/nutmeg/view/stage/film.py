@@ -1,4 +1,4 @@
-"""A recording as something to show: the generalised positions of its scene at any moment.
+"""A recording prepared for display: the generalised positions of its scene at any moment.
 
 A film holds the model of the recorded scene and a window of a few hundred rows, so that its memory does not
 depend on the length of the recording. Between two rows it turns and moves things evenly, which makes slow motion
@@ -12,8 +12,7 @@ smooth.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -34,11 +33,12 @@ POSE_SUFFIX, _ANGLES_SUFFIX = ".pose", ".angles"
 """Endings of the names of channels that hold poses and joint angles."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Columns:
+class _Columns(NamedTuple):
     """The coordinates that the columns of one channel fill."""
 
     channel: str
+    used: Indices
+    """The columns of the channel that the scene has a joint for."""
     targets: Indices
 
 
@@ -51,8 +51,8 @@ class Posture:
     Args:
         model: the compiled `mujoco.MjModel` of the recorded scene.
         channels: the labels of each channel, by the name that a channel of a recorded scene would have.
-        rest: coordinates (nq,) that no channel tells; those of the model if None.
-        recorded: the names that channels have in the recording, where they are others.
+        rest: coordinates (nq,) that no channel has; those of the model if None.
+        recorded: the names of channels in the recording, where they differ.
     """
 
     def __init__(
@@ -67,8 +67,7 @@ class Posture:
         joints = _joint_columns(model)
         moving = [name for name in channels if name.endswith((POSE_SUFFIX, _ANGLES_SUFFIX))]
         self._columns = [
-            _Columns(channel=(recorded or {}).get(name, name), targets=_targets(name, channels[name], joints))
-            for name in moving
+            _Columns((recorded or {}).get(name, name), *_targets(name, channels[name], joints)) for name in moving
         ]
         self.channels = tuple(c.channel for c in self._columns)
         """The channels of the recording that move something."""
@@ -79,13 +78,13 @@ class Posture:
     def qpos(self, values: Mapping[str, NDArray[Any]], before: Floats | None = None) -> Floats:
         """Generalised positions (rows, nq) from the values (rows, k) of each channel.
 
-        Coordinates that no channel tells stay at the model's rest position. A missing value (NaN) is drawn as
+        Coordinates that no channel has stay at the model's rest position. A missing value (NaN) is drawn as
         the last one before it; `before` (nq,) is the row before the first one, if it is known.
         """
         rows = max((len(channel) for channel in values.values()), default=1)
         qpos = np.tile(self.rest, (rows, 1))
         for columns in self._columns:
-            qpos[:, columns.targets] = values[columns.channel]
+            qpos[:, columns.targets] = values[columns.channel][:, columns.used]
         return _filled(qpos, self.rest if before is None else before)
 
     def between(self, first: Floats, second: Floats, share: float) -> Floats:
@@ -132,16 +131,22 @@ def _quaternion_columns(model: mujoco.MjModel) -> list[slice]:
     return [slice(s, s + 4) for s in starts]
 
 
-def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -> Indices:
-    """The coordinates a channel fills; a joint that the scene lacks is an error that names it."""
+def _targets(channel: str, labels: Sequence[str], joints: Mapping[str, range]) -> tuple[Indices, Indices]:
+    """The columns of a channel that are used, and the coordinates that they fill.
+
+    A channel may have more labels than the thing has hinges, where it was not known at the start which robot it would
+    be. A label without a hinge is an error, which names it, if also a hinge is without a label.
+    """
     if channel.endswith(POSE_SUFFIX):
-        return _pose_columns(channel, len(labels), joints)
+        return np.arange(len(labels)), _pose_columns(channel, len(labels), joints)
     thing = channel.removesuffix(_ANGLES_SUFFIX)
     wanted = [f"{thing}/{label}" for label in labels]
-    missing = [joint for joint in wanted if len(joints.get(joint, ())) != 1]
-    if missing:
+    known = [column for column, joint in enumerate(wanted) if len(joints.get(joint, ())) == 1]
+    hinges = {name for name, columns in joints.items() if name.startswith(f"{thing}/") and len(columns) == 1}
+    missing = [joint for joint in wanted if joint not in hinges]
+    if missing and (not known or hinges - set(wanted)):
         raise _strangers(channel, f"the hinge {missing[0]!r}")
-    return np.array([joints[joint][0] for joint in wanted], dtype=np.intp)
+    return np.array(known, dtype=np.intp), np.array([joints[wanted[column]][0] for column in known], dtype=np.intp)
 
 
 def _pose_columns(channel: str, width: int, joints: Mapping[str, range]) -> Indices:
@@ -175,12 +180,12 @@ WINDOW_ROWS = 400
 
 
 class Film:
-    """A recorded scene, its model, and where everything was at any time.
+    """A recorded scene, its model, and the poses of everything at any time.
 
     Args:
         recording: the recording. One without a scene, such as the log of a real robot, has an empty one.
         title: its name.
-        robot: a robot (its name, or a path) that moves as a recording without a scene says; none if empty.
+        robot: a robot (its name, or a path) that shows the motion of a recording without a scene; none if empty.
     """
 
     def __init__(self, recording: Recording, title: str = "recording", *, robot: str = "") -> None:
@@ -205,7 +210,7 @@ class Film:
 
     @classmethod
     def of_scene(cls, path: Path) -> Film:
-        """The same, of a recording that has a scene: there must be something to draw in a picture."""
+        """The film of a recording on disk that must have a scene, because pictures need something to draw."""
         film = cls.open(path)
         if not film.has_scene:
             raise RecordingError(
@@ -220,7 +225,7 @@ class Film:
         return bool(self.model.ngeom > 0)
 
     def another(self) -> Film:
-        """The same recording with a window of its own, for somebody who watches another moment of it."""
+        """The same recording with a window of its own, for a page that shows another moment of it."""
         return copy.copy(self)
 
     @property
@@ -308,7 +313,7 @@ def _compile(scene_xml: str, title: str, meshes: Mapping[str, bytes]) -> Any:  #
 
 
 def _stand_in(robot: str, recording: Recording) -> tuple[Any, Posture]:
-    """A robot on a floor that moves as the log of a real one says.
+    """A robot on a floor that shows the motion in the log of a real one.
 
     Its joints follow the channel whose labels are names of joints; of several, the one that has most of them, and of
     these one that is called a position or an angle: a log has commands and speeds of the same joints, too.

@@ -5,7 +5,7 @@ watch the same recording can watch different moments of it. A frame of the anima
 their parent has changed, all in one batch, as viser's own messages: its handles compare every vector with the one
 before, which takes several times as long. Each body keeps its two messages (`Shift`, `Turn`), because making and
 describing hundreds of them thirty times a second was most of the work of a page. Poses are rounded to a
-sixteen-thousandth (0.06 mm; 0.1 mrad), far below what is seen; a resting robot then costs nothing, and replays
+sixteen-thousandth (0.06 mm; 0.1 mrad), which is invisible; a resting robot then costs nothing, and replays
 compress well.
 
     server = viser.ViserServer(host="127.0.0.1", port=8080, verbose=False)
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _POSE_GRAIN = 2.0**-14  # poses are sent in multiples of this, metres or quaternion components
 LABEL_HEIGHT = 0.18  # height of a label above the highest joint of its robot, metres: clear of a Nao's head
 _GRID_CELL = 0.5
-"""A floor without lines gets a grid with cells of this size, metres: without it, a robot that walks seems to stand."""
+"""Cell size of the grid on a floor without lines, metres: without a grid, a walking robot seems to stand."""
 _WALKABLE_WIDTH = 4.0  # a floor this wide is one to walk on, metres
 _SKY_COLOURS = ((176, 206, 232), (238, 244, 248))
 """Background colours (sRGB) at the top and at the bottom of the page."""
@@ -62,14 +62,14 @@ class Turn(SetOrientationMessage):  # type: ignore[misc]
 
 
 class Stage:
-    """The shapes of a scene, and its light: what all browsers of one server share."""
+    """The shapes of a scene and its light, shared by all browsers of one server."""
 
     def __init__(
         self, server: viser.ViserServer, model: mujoco.MjModel, *, robots: Sequence[str] = (), ghost: bool = False
     ) -> None:
-        """Send everything that is to be seen.
+        """Sends all visible shapes.
 
-        `robots` get labels and can be picked. Of a `ghost` only what moves is drawn, translucent, beside another stage.
+        `robots` get labels and can be picked. A `ghost` has only moving pieces, translucent, beside another stage.
         """
         self._server = server
         self.model = model
@@ -161,7 +161,7 @@ class Cast:
         self._move_labels()
 
     def name(self, robot: str, text: str) -> None:
-        """Write something else than its name on the label of a robot."""
+        """Sets the text on the label of a robot."""
         self._labels[robot].text = text
 
     def _add_label(self, robot: str) -> Any:  # noqa: ANN401
@@ -190,7 +190,7 @@ class _Labelling:
         self._visible: list[bool | None] = [None] * len(self._robots)
 
     def messages(self, positions: Floats, *, shown: bool) -> Iterator[Any]:
-        """What has to be sent for bodies at these positions (bodies, 3), if labels are `shown`."""
+        """Messages that move the labels for bodies at these positions (bodies, 3), if labels are `shown`."""
         if not self._robots:
             return
         places = positions[self._roots]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.ball_play import SHOT_WORTH, Aim, has_time, strike, worth
+from nutmeg.match.players.tactics.ball_play import SHOT_WORTH, Aim, dribble, has_time, strike, worth
 from nutmeg.match.players.tactics.records import PlayerContext
 from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
 
@@ -57,6 +57,18 @@ def test_a_shot_at_an_open_goal_is_worth_most_and_one_at_the_keeper_less(new_toy
     assert 0.1 < abs(aim(toy)) < 0.4, "past the keeper, between the posts"
 
 
+def test_a_shot_of_a_kick_that_spreads_is_worth_less_from_farther_away_and_near_a_post(new_toy: NewToy) -> None:
+    def shot(away: float, angle: float, spread: float) -> float:
+        toy = with_ball(new_toy, (15.0 - away, 0.0))
+        toy.tacticians[Side.LEFT, 1].records.grounds["body"]["kick"]["spread"] = spread
+        return worth(seen(toy), angle, 4.4)
+
+    assert shot(1.5, 0.0, 0.3) == pytest.approx(shot(1.5, 0.0, 0.0) - 12.0 * 0.0176, abs=0.05)  # 2.4 deviations
+    assert shot(3.0, 0.0, 0.3) < shot(3.0, 0.0, 0.1) < shot(3.0, 0.0, 0.0)
+    assert shot(3.0, 0.25, 0.2) < shot(3.0, 0.0, 0.2)
+    assert shot(3.0, 0.25, 0.0) == pytest.approx(shot(3.0, 0.0, 0.0), abs=0.5)
+
+
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_kick_goes_to_where_a_team_mate_is_first(new_toy: NewToy, side: int) -> None:
     toy = with_ball(new_toy, (0.0, 0.0))
@@ -69,6 +81,18 @@ def test_who_could_run_on_with_the_ball_stops_for_shots_alone(new_toy: NewToy) -
     for ball, delay, kicks in (((0.0, 0.0), 0.0, True), ((0.0, 0.0), 9.0, False), ((12.6, 0.0), 9.0, True)):
         memory = seen(with_ball(new_toy, ball, delay=delay)).memory
         assert bool(memory.aim_reach > 1.5) is kicks
+
+
+def test_who_does_not_kick_in_play_shoots_near_an_open_goal_if_its_strategy_does(new_toy: NewToy) -> None:
+    for ball, shot_range, shoots in (((10.5, 0.0), 0.0, False), ((10.5, 0.0), 6.0, True), ((7.0, 0.0), 6.0, False)):
+        toy = with_ball(new_toy, ball, strategy="builtin")
+        toy.tacticians[Side.LEFT, 1].records.traits["shot_range"] = shot_range
+        asked = set()
+        for _ in range(100):
+            toy.cycle()
+            legs = toy.requests[Side.LEFT, 1].legs
+            asked |= {legs.kind} if isinstance(legs, Kick) else set()
+        assert asked == ({"shot"} if shoots else set())
 
 
 def test_driving_the_ball_past_an_opponent_who_stands_off_is_worth_more_than_into_it_or_away(new_toy: NewToy) -> None:
@@ -166,3 +190,20 @@ def test_who_turns_before_the_ball_goes_around_it(new_toy: NewToy) -> None:
         assert strike(context, Aim(0.6, 3.0, kicks=True))
     assert context.order.turn > 0.5
     assert context.order.left < -0.05
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_body_with_feet_wide_apart_walks_through_the_ball_with_the_foot_on_whose_side_it_is(
+    new_toy: NewToy, side: float
+) -> None:
+    lefts = []
+    for aside in (0.0, 0.15):
+        toy = with_ball(new_toy, (0.0, 0.05 * side))
+        toy.pose[0, 1] = (-0.4, 0.0, 0.0)
+        context = seen(toy)
+        context.ground.body.push_aside, context.game.step = aside, 0.02
+        for _ in range(5):  # orders change by a limited step at a time
+            dribble(context, 0.0)
+        lefts.append(side * context.order.left)
+    assert lefts[0] > 0.0  # between the feet: it walks to where the ball is
+    assert lefts[1] < 0.0  # before a foot: it walks a little past it

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nutmeg.match.players.belief import NEVER, BallBelief
+from nutmeg.match.players.belief import BallBelief
 from nutmeg.match.players.request import Request, Stand, Walk
 from nutmeg.match.players.tracking.records import belief_record
 from nutmeg.match.rules.play_modes import (
@@ -160,9 +160,9 @@ def test_every_play_mode_is_played_whatever_is_known(new_toy: NewToy, name: str,
     for n in range(11):
         known = toy.belief(side, n)
         lost = BallBelief(
-            place=np.zeros(2), height=0.0, velocity=np.zeros(2), spread=9.0, seen_ago=NEVER, told_ago=NEVER
+            place=np.zeros(2), height=0.0, velocity=np.zeros(2), spread=9.0, seen_ago=np.inf, heard_ago=np.inf
         )
-        nobody = dataclasses.replace(known.mates, places=np.full((11, 2), np.nan), ages=np.full(11, NEVER))
+        nobody = dataclasses.replace(known.mates, places=np.full((11, 2), np.nan), ages=np.full(11, np.inf))
         blind = dataclasses.replace(known, ball=lost, mates=nobody, opponents=nobody)
         for belief in (known, blind, dataclasses.replace(known, upright=False)):
             request = toy.tacticians[side, n].decide(belief_record(belief), **toy.told(side, n, name))
@@ -179,7 +179,7 @@ def test_who_has_lost_the_ball_turns_to_look_for_it(new_toy: NewToy) -> None:
     toy.run(0.1)
     toy.order(PlayMode.PLAY_ON, (0.0, 0.0))
     tactician, pose = toy.tacticians[Side.LEFT, 2], toy.pose[0, 2]
-    unseen, turned = dataclasses.replace(toy.belief(Side.LEFT, 2).ball, seen_ago=9.0, told_ago=9.0), 0.0
+    unseen, turned = dataclasses.replace(toy.belief(Side.LEFT, 2).ball, seen_ago=9.0, heard_ago=9.0), 0.0
     for _ in range(1500):
         belief = dataclasses.replace(toy.belief(Side.LEFT, 2), ball=unseen)
         request = tactician.decide(belief_record(belief), **toy.told(Side.LEFT, 2))

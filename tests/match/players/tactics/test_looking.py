@@ -35,7 +35,7 @@ def believing(
             velocity=np.zeros(2),
             spread=ball_spread,
             seen_ago=seen_ago,
-            told_ago=math.inf,
+            heard_ago=math.inf,
         ),
         mates=nobody,
         opponents=nobody,

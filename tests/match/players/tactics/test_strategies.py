@@ -38,7 +38,7 @@ def belief(x: float, y: float, ball: tuple[float, float]) -> Records[BeliefRecor
     records = new_records(BeliefRecord, 1)
     record = records[0]
     record.x, record.y, record.ball_x, record.ball_y = x, y, *ball
-    record.told_ago, record.upright = math.inf, True
+    record.heard_ago, record.upright = math.inf, True
     record.others["x"], record.others["y"], record.others["age"] = math.nan, math.nan, math.inf
     return records
 

@@ -348,7 +348,7 @@ def test_a_ball_that_is_not_where_it_should_be_is_lost_and_can_be_told() -> None
     watch.cycle()
     belief = watch.beliefs[slot]
     assert belief.ball.place == pytest.approx([-9.0, 2.0], abs=0.8)
-    assert belief.ball.told_ago == pytest.approx(0.12, abs=0.011)
+    assert belief.ball.heard_ago == pytest.approx(0.12, abs=0.011)
     assert belief.mates.places[1] == pytest.approx([-8.0, 1.0])
 
 
@@ -359,7 +359,7 @@ def test_what_a_right_hand_player_is_told_is_in_its_own_frame(watch: Watch) -> N
     senses.hear_mate(2, (-8.0, 1.0), None, 0.1)
     watch.cycle()
     assert watch.beliefs[watch.slots[1]].mates.places[1] == pytest.approx([-8.0, 1.0])
-    assert watch.beliefs[watch.slots[1]].ball.told_ago == math.inf
+    assert watch.beliefs[watch.slots[1]].ball.heard_ago == math.inf
 
 
 # ---- the others, and the game

@@ -189,9 +189,9 @@ def test_a_ball_that_one_does_not_see_is_where_team_mates_say() -> None:
     told = stroll.tracker.belief(0, 0, time=2.0)
     np.testing.assert_allclose(told.ball.place, [1.0, 0.2], atol=0.15)
     assert told.ball.seen_ago == math.inf
-    assert told.ball.told_ago < 0.4
+    assert told.ball.heard_ago < 0.4
     np.testing.assert_allclose(told.mates.places[1], [0.0, 0.0], atol=0.15)
-    assert stroll.tracker.belief(0, 11, time=2.0).ball.told_ago == math.inf
+    assert stroll.tracker.belief(0, 11, time=2.0).ball.heard_ago == math.inf
 
 
 def test_robots_that_are_seen_become_tracks_of_their_team() -> None:

@@ -17,7 +17,7 @@ from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
 from nutmeg.match.worlds.behavioural.state import Posture
-from nutmeg.recording import Channel, Recording, RecordingWriter
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 from nutmeg.view.files.camera_frames import rows_at, write_cameras
 from nutmeg.view.match_sight import BehaviourSight
 
@@ -41,6 +41,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
         truth.append(
             {name: getattr(state, name)[0].copy() for name in ("pose", "posture", "fallen_to", "head", "present")}
             | {"kinds": [[thing.kind for thing in sights.of(0, slot)] for slot in range(22)]}
+            | {"sonar": game.senses.sonar.answers[0].copy()}
         )
         if game.cycles == 10:
             state.posture[0, 12], state.busy[0, 12], state.fallen_to[0, 12] = Posture.LYING, 0.0, 2.0
@@ -82,6 +83,23 @@ def test_eyes_that_are_asked_again_say_the_same(played: tuple[Path, list[dict[st
     assert np.mean(same) > 0.98, "but for roundings at the edges of pictures"
     assert match.slot("left1", 0) == 0
     assert match.slot("left1", ROWS - 1) == 11
+
+
+def test_sonars_that_are_asked_again_answer_the_same_and_are_drawn_as_far_as_they_answer(
+    played: tuple[Path, list[dict[str, np.ndarray]]],
+) -> None:
+    path, truth = played
+    sight = BehaviourSight(Recording.open(path))
+    answers = np.array([sight.match.sonars(row).copy() for row in range(len(truth))])
+    np.testing.assert_allclose(answers, [true["sonar"] for true in truth], atol=1e-3)
+    row, slot, side = (int(one[0]) for one in np.nonzero(np.isfinite(answers)))
+    robot = next(name for name in sight.match.robots if sight.match.slot(name, row) == slot)
+    view = sight.look(robot, row)
+    assert view is not None
+    assert f"{('left', 'right')[side]} {answers[row, slot, side]:.2f} m" in view.words
+    far = np.linalg.norm(view.echoes - truth[row]["pose"][slot, :2], axis=2).max()
+    assert far == pytest.approx(np.nanmax(answers[row, slot]), abs=1e-3)
+    sight.close()
 
 
 def test_what_a_player_sees_is_told_in_words_and_shown_on_the_grass(
@@ -148,7 +166,9 @@ def test_rows_are_chosen_by_time() -> None:
 
 
 def test_a_recording_of_something_else_is_refused(tmp_path: Path) -> None:
-    with RecordingWriter.create(tmp_path / "x.nutmeg", [Channel(name="a", labels=("b",))], kind="walk", seed=0) as one:
+    with RecordingWriter.create(
+        tmp_path / "x.nutmeg", Manifest(kind="walk", seed=0, channels=(Channel(name="a", labels=("b",)),))
+    ) as one:
         one.append(0.0, np.zeros(1))
     recording = Recording.open(tmp_path / "x.nutmeg")
     assert not is_behavioural(recording)

@@ -60,7 +60,7 @@ _HUES = {
     Colour.BLUE: (200.0, 252.0, 0.4),
     Colour.PINK: (305.0, 352.0, 0.3),
 }
-"""From and to which hue, degrees, and the least saturation."""
+"""First and last hue, degrees, and the least saturation."""
 
 
 @lru_cache(maxsize=1)
@@ -104,7 +104,7 @@ def classify(picture: Bytes) -> Classes:
 
 
 def colour_of(rgb: Sequence[float]) -> Colour:
-    """What a paint (3,) of 0 to 1 is called."""
+    """The colour class of a paint (3,) of 0 to 1."""
     pixel = np.round(255.0 * np.clip(np.asarray(rgb, float), 0.0, 1.0)).astype(np.uint8)
     return Colour(int(classify(pixel[None, None])[0, 0]))
 
@@ -143,13 +143,13 @@ class Blob:
         return self.box[3] - self.box[1] + 1
 
     def cut(self, size: tuple[int, int]) -> bool:
-        """Whether it goes on beyond the edge of a picture of that size."""
+        """Whether it is cut off by the edge of a picture of that size."""
         return self.box[0] == 0 or self.box[1] == 0 or self.box[2] == size[0] - 1 or self.box[3] == size[1] - 1
 
 
 @dataclass
 class _BlobRecord:
-    """What the kernel counts of a blob."""
+    """Sums of a blob that the kernel accumulates."""
 
     colour: int
     count: int
@@ -167,7 +167,7 @@ _BLOB = record_of(_BlobRecord)
 
 
 def find_blobs(classes: Classes, least: int = 4) -> list[Blob]:
-    """All blobs of at least so many pixels, the largest first."""
+    """All blobs of at least `least` pixels, the largest first."""
     table = _blob_table(classes)
     table = table[table["count"] >= least]
     return [

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SCAN_STEP = 6  # pixels between scanned columns, and between rows
 _MAX_LINE_DISTANCE = 4.0  # points on lines farther from below the camera are left out, m
-_MAX_SLANT = 2.5  # A cut may be so much longer than a line is wide, where it crosses it at a slant
+_MAX_SLANT = 2.5  # ratio by which a cut may be longer than a line is wide, where it crosses the line at a slant
 _ROBOT_SIDE_MARGIN = 0.6  # how far a robot reaches beside its waistband, in widths of the band
 _ROBOT_TOP_MARGIN, _ROBOT_BOTTOM_MARGIN = 6.0, 6.0
 """How far a robot reaches above and below its waistband, in heights of the band."""
@@ -98,7 +98,7 @@ MIN_LINE_LENGTH = 0.35
 """Least length of a line, m."""
 _MAX_LINES = 6  # lines that are looked for
 _MAX_CROSSING_DISTANCE = 2.5  # crossings farther away are left out, m
-_RIGHT_ANGLE_TOLERANCE = math.radians(18)  # lines that make a crossing may differ so much from a right angle
+_RIGHT_ANGLE_TOLERANCE = math.radians(18)  # largest deviation of the angle between crossing lines from 90 degrees
 _ARM_DISTANCES = (0.09, 0.12, 0.15)  # where along an arm to look for white, m
 _ARM_OFFSETS = (-0.025, 0.0, 0.025)  # how far beside the arm to look: the centre circle bends away, m
 
@@ -111,7 +111,8 @@ class Crossing:
     place: tuple[float, float]
     """Ahead and to the left, m."""
     turn: float | None
-    """To the left of ahead, rad: of an L between its arms, of a T along the arm that has no other one opposite."""
+    """Orientation to the left of ahead, rad: that of the bisector of an L, and of the arm of a T that has no opposite
+    one."""
 
 
 def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing]:
@@ -125,7 +126,7 @@ def find_crossings(points: Floats, pictures: Sequence[Picture]) -> list[Crossing
         place = a + step * along_a
         if np.hypot(*place) > _MAX_CROSSING_DISTANCE or any(math.dist(place, known.place) < 0.15 for known in found):
             continue
-        crossing = _told(place, along_a, along_b, pictures)
+        crossing = _classified(place, along_a, along_b, pictures)
         if crossing is not None:
             found.append(crossing)
     return found
@@ -163,8 +164,8 @@ def _axis(points: Floats) -> tuple[Floats, Floats]:
     return middle, np.asarray(axes[:, 1])
 
 
-def _told(place: Floats, along_a: Floats, along_b: Floats, pictures: Sequence[Picture]) -> Crossing | None:
-    """What a meeting of two lines looks like."""
+def _classified(place: Floats, along_a: Floats, along_b: Floats, pictures: Sequence[Picture]) -> Crossing | None:
+    """The kind and orientation of a crossing of two lines."""
     arms = (along_a, along_b, -along_a, -along_b)
     white = [_is_white(place, arm, pictures) for arm in arms]
     if any(one is None for one in white):
@@ -183,7 +184,7 @@ def _told(place: Floats, along_a: Floats, along_b: Floats, pictures: Sequence[Pi
 
 
 def _is_white(place: Floats, arm: Floats, pictures: Sequence[Picture]) -> bool | None:
-    """Whether a line goes on from a place along an arm (2,); None if that is not in view, or hidden."""
+    """Whether a line continues from a place along an arm (2,); None if that is not in view, or hidden."""
     beside = np.array([-arm[1], arm[0]])
     spots = place + np.array(_ARM_DISTANCES)[:, None, None] * arm + np.array(_ARM_OFFSETS)[:, None] * beside
     seen = np.concatenate([picture.colours_at(spots) for picture in pictures])

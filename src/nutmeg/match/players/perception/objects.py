@@ -37,9 +37,9 @@ _SMALL_BALL_PIXELS = 12  # discs of fewer pixels may have any shape
 ROW_DEVIATION = 0.5
 """Deviation of the middle's row, pixels."""
 _AREA_DEVIATION = 0.5  # deviation of the disc's pixels, as a share of the root of its edge's
-_MAX_DISTANCE_DEVIATIONS = 3.0  # two distances of a ball may differ by so many deviations
+_MAX_DISTANCE_DEVIATIONS = 3.0  # largest difference of a ball's two distances, in standard deviations
 _MAX_DISTANCE_SHARE = 0.1
-"""... and so large a share of the distance."""
+"""Additional difference that is allowed, as a share of the distance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class FoundBall:
     by_place: float
     """Distance over the ground from below the camera, m: by where it is in the picture."""
     by_size: float
-    """The same by how large it is; NaN if it is cut off."""
+    """The same distance from the size in the picture; NaN if the ball is cut off."""
     spread: float
     """Deviation of the distance, m."""
 
@@ -111,7 +111,7 @@ def _distance_by_size(picture: Picture, blob: Blob, radius: float) -> float:
 # Goal posts in a picture: upright bars of a goal's colour that stand on the carpet.
 #
 # The distance of a post is that of its base, and must go with its width and its height in the picture: that refuses
-# waistbands of the same colour, crossbars, and posts whose base somebody hides. Which post it is: that on the left if
+# waistbands of the same colour, crossbars, and posts whose base is hidden. Which post it is: that on the left if
 # the crossbar goes off to the right, or if another one stands to the right where the other post must be.
 
 
@@ -133,7 +133,7 @@ class FoundPost:
     spread: float
     """How far on the ground a row of the picture reaches there, m."""
     side: Literal["left", "right"] | None
-    """Which of its goal, as seen from the pitch; None if that cannot be told."""
+    """The post of its goal, as seen from the pitch; None if it cannot be identified."""
 
 
 def find_posts(picture: Picture, colour: Colour, goal: GoalSettings) -> list[FoundPost]:
@@ -195,7 +195,7 @@ def _stands(picture: Picture, first: int, last: int, base: int) -> bool:
 def _by_crossbar(
     picture: Picture, first: int, last: int, top: int, colour: Colour, width: int
 ) -> Literal["left", "right"] | None:
-    """Which post it is by the side to which its colour goes on at the top."""
+    """The post, by the side on which its colour continues at the top."""
     if top <= 1:
         return None
     rows = slice(top, top + max(2, 2 * width))

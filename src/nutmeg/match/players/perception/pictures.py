@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What a camera shows."""
+    """The picture of a camera."""
 
     classes: Classes
     """(height, width) of `Colour`."""
     cameras: CamerasSettings
-    """With the size of this picture."""
+    """Settings of the cameras, with the size of this picture."""
     which: CameraName
     head: tuple[float, float]
     """Yaw to the left and pitch upwards, rad."""
@@ -82,12 +82,12 @@ class Picture:
         return float(math.hypot(spot[0] - self.place[0], spot[1] - self.place[1]))
 
     def blur(self, away: float, height: float = 0.0) -> float:
-        """How far apart two rows show things at a height that are so far from below the camera, m."""
+        """Distance between things that neighbouring rows show, at a height and a distance from below the camera, m."""
         up = float(self.place[2]) - height
         return (away**2 + up**2) / (up * self.cameras.focal)
 
     def scale(self, away: float, height: float = 0.0) -> float:
-        """Pixels of a metre across, at a height and so far from below the camera."""
+        """Pixels per metre across, at a height and a distance from below the camera."""
         return self.cameras.focal / math.hypot(away, float(self.place[2]) - height)
 
 
@@ -142,6 +142,8 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
     height, width = classes.shape
     cuts = np.empty((_MAX_CUTS, 4))
     used = 0
+    # Each column from the bottom up to the border of the field. A cut counts only if white follows green and green
+    # follows white directly: posts, robots and the outside of the field have other colours beside them.
     for column in range(step // 2, width, step):
         start, before = -1, -1
         for row in range(height - 1, border[column] - 1, -1):
@@ -155,6 +157,7 @@ def white_cuts(classes: Bytes, border: Ints, step: int) -> Floats:
             elif here != Colour.WHITE:
                 start = -1
             before = here
+    # Each row from left to right; pixels above the border of their column count as no colour.
     for row in range(step // 2, height, step):
         start, before = -1, -1
         for column in range(width):

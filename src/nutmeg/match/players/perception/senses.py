@@ -103,7 +103,7 @@ class CameraSenses:
         self.minds[0] = blank_mind(ball.radius)
         self._own = -1
         self.seen = Seen()
-        """What the last pictures showed, in the body's frame."""
+        """The sightings of the last pictures, in the body's frame."""
         self.lines: Floats = np.zeros((0, 3))
         """(K, 3) points on lines: ahead, to the left, and how far a row of the picture reaches there, m."""
 
@@ -113,7 +113,7 @@ class CameraSenses:
         return self.belief(0.0).me
 
     def belief(self, time: float) -> Belief:
-        """What it believes at a time, s."""
+        """The belief at a time, s."""
         return belief_of(self.minds["belief"], time)
 
     def place(self, x: float, y: float, heading: float, *, spread: float = PLACED_SPREAD) -> None:
@@ -134,13 +134,12 @@ class CameraSenses:
     def walk(
         self, odometry: Sequence[float], *, upright: bool = True, sonar: tuple[float, float] | None = None
     ) -> None:
-        """Moves as the robot believes to have gone in a cycle.
+        """Moves the estimate by the odometry of a cycle.
 
         Args:
             odometry: ahead, left [m], turned left [rad].
             upright: whether it is on its feet.
-            sonar: distances that the sonars tell to the left and to the right, m, infinite if nothing answers; None
-                without sonar.
+            sonar: distances of the left and the right sonar, m, infinite without an echo; None without sonar.
         """
         self.minds["belief"]["upright"] = upright
         heard = np.array(sonar if sonar is not None else (np.inf, np.inf))
@@ -235,7 +234,7 @@ def _sighting(
     number: int = 0,
     lying: bool = False,
 ) -> SightingRecord:
-    """What the tracker takes of a thing at a place, ahead and to the left, m."""
+    """The sighting of a thing at a place, ahead and to the left, m, as the tracker takes it."""
     return SightingRecord(
         kind=int(kind),
         distance=math.hypot(*place),

@@ -1,11 +1,11 @@
-"""Playing the ball: where to, getting behind it, walking through it or kicking it, and putting it into play.
+"""How a player plays the ball: choosing an aim, getting behind the ball, dribbling, kicking, and taking restarts.
 
     play_ball(player)
 
-A player circles the ball at some distance, always facing it, until it is behind it as seen from its aim, and then kicks
-it if there is time, or else walks straight through it: the way of driveBallToGoal2 in MacAlpine and others (2012),
-section 5.3. Metres, seconds, radians. Numbers were chosen here and tried in matches; distances "on the league's pitch"
-are scaled for others (`GroundRecord.scale`).
+A player circles the ball at some distance, always facing it, until the ball lies between itself and its aim. Then it
+kicks the ball if there is time, or else dribbles: it walks straight through the ball, as driveBallToGoal2 does in
+MacAlpine and others (2012), section 5.3. Units are metres, seconds and radians. The constants were tuned by hand in
+matches; distances "on the league's pitch" are multiplied by `GroundRecord.scale` on other pitches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
+from nutmeg.match.players.request import STRONG_KICK
 from nutmeg.match.players.tactics.formation import (
     IS_GOAL_KICK,
     RECEIVER_NUMBER,
@@ -49,111 +50,110 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Where to play the ball.
+# Choosing an aim.
 #
-# A strategy's `aims` says how much thought goes into it: away from itself, at the goal, past opponents by the cheapest
-# of a few directions, or by what playing it in a direction is worth. A ball that is played comes `reach` far, unless
-# somebody is in its way or it goes out. Where it ends is worth as much as it is nearer to the opponents' goal, and more
-# or less by who will be there first; a goal is worth more than anything. A kick to where a team-mate is there first is
-# a pass.
+# A strategy's `aims` selects the method: straight on, at the goal, the cheapest of a few directions past opponents, or
+# the direction of the highest worth. The worth of an aim is how much nearer to the opponents' goal the ball comes to
+# rest, corrected by which team reaches that place first; a goal is worth more than any gain of ground. A ball rolls for
+# `reach` metres unless an opponent stops it or it leaves the pitch. A kick to a place that a team-mate reaches first is
+# a pass, so passes need no code of their own.
 
 
 AIMS_AWAY, AIMS_AT_GOAL, AIMS_PAST_OPPONENTS, AIMS_BY_WORTH = 0, 1, 2, 3
 """How a strategy chooses where to play the ball (`Strategy.aims`)."""
 AIM_FAN = np.array([0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95, 1.3, -1.3, 1.8, -1.8, 2.4, -2.4])
-"""Directions that are compared by their worth, beside that of the goal."""
+"""Directions whose worth is compared, relative to the direction of the goal, rad."""
 AIM_INTERVAL = 0.1
-"""How often a player thinks about its aim."""
+"""Farther from the ball than `DECIDED_DISTANCE`, a player chooses its aim anew after this time, s."""
 DECIDED_DISTANCE = 0.55
-"""Who is so near to the ball has decided, and thinks again only ..."""
+"""Within this distance of the ball a player keeps its aim for a time proportional to `DECIDED_TIME`, m."""
 DECIDED_TIME = 0.5
-"""... after so long for each metre that it wants to play the ball, s/m."""
+"""How long a player near the ball keeps its aim, per metre that it wants to play the ball, s/m."""
 BLOCK_HALF_WIDTH = 0.24
-"""Half the width that an opponent blocks."""
+"""Half the width of the strip that an opponent blocks, m."""
 BLOCK_GROWTH = 0.07
-"""What is added to it for each metre that the ball rolls until there: the opponent steps aside."""
+"""Growth of that half-width per metre that the ball rolls to the opponent, which meanwhile steps aside."""
 SHOT_REACH_SHARE = 0.9
-"""Share of the reach from which shots are tried: they must get over the line."""
+"""A shot is tried only within this share of the kick's reach, because the ball has to cross the goal line."""
 POST_MARGIN = 0.12
-"""Shots are aimed no nearer to the posts than this."""
+"""A shot counts as on target if it passes the goal posts at least this far inside, m."""
 CORNER_MARGIN = 0.25
-"""Shots at corners are aimed so far inside the post."""
+"""Distance from the post at which shots into a corner of the goal are aimed, m."""
 GOAL_WORTH = 12.0
-"""What a goal is worth: more than any gain of ground, m on the league's pitch, as all worths."""
+"""Worth of a goal, which exceeds any gain of ground. All worths are metres on the league's pitch."""
 FREE_LINE_WORTH = 3.0
-"""What is added for each metre that the nearest opponent is off the line of a shot."""
+"""Worth added to a shot for each metre between its line and the nearest opponent."""
 MAX_FREE_LINE = 1.0
-"""Up to so many metres count."""
-SURE_SHOT_TIME = 1.3
-"""Shots that are in the goal after so long leave the keeper no time, s; with kicks of 3.3 m, that is from 2.5 m."""
+"""The distance of the nearest opponent from the line of a shot counts up to this, m."""
 SHOT_TIME_COST = 6.0
-"""What each second more costs: then the keeper saves nearly all."""
+"""Worth taken from a shot for each second beyond `Strategy.sure_shot_time`: the keeper then saves nearly all, 1/s."""
 SHOT_WORTH = 7.5
-"""What is worth more is a shot, and a good one."""
+"""An aim worth more than this is a good shot; gains of ground stay below it."""
 OUT_COST = 2.5
-"""What it costs to play the ball out."""
+"""Cost of playing the ball out of the pitch."""
 KICKER_DELAY = 1.0
-"""Who kicks the ball needs so much longer to go after it than a team-mate who waits there."""
+"""How much later a player that kicks the ball can follow it than one that is free to walk, s."""
 PUSH_TIME = 0.6
-"""How much longer that takes than to walk so far."""
+"""The same delay for a player that dribbles, s."""
 PUSH_TURN_WAY = 0.6
-"""And so much farther it is for each radian around the ball."""
+"""Detour of the player that plays the ball for each radian it has to walk around the ball first, m/rad."""
 STRAIGHT_ON_DISTANCE = 1.5
-"""Who is so near to the ball may play it straight on."""
+"""Within this distance of the ball, playing it straight on is one of the directions compared, m."""
 TURN_COST = 0.8
-"""What it costs to walk around the ball for each radian."""
+"""Cost of walking around the ball to the aim, 1/rad."""
 TURN_COST_SHARE = 0.45
-"""But at most this share of how far the ball is played, for each radian: with more, balls are driven over the lines."""
+"""Upper limit of `TURN_COST` as a share of how far the ball is played; a higher limit drives balls over the lines."""
 KEPT_AIM_WORTH = 0.5
-"""What is saved by keeping the present aim: players do not waver."""
+"""Worth added to the present aim, which keeps players from wavering."""
 SAME_AIM_ANGLE = 0.2
-"""A direction so near to the present aim is the same."""
+"""Directions within this angle of the present aim count as the present aim, rad."""
 AIM_OFFSETS = np.array([0.0, 0.25, -0.25, 0.5, -0.5, 0.9, -0.9])
-"""Directions that are compared by opponents in their way, beside that of the goal."""
+"""Directions that `AIMS_PAST_OPPONENTS` compares, relative to the direction of the goal, rad."""
 BLOCKER_RANGE = 1.6
-"""Opponents so far ahead of the ball block it."""
+"""An opponent blocks the ball if it is less than this ahead of it, m."""
 BLOCKER_WIDTH = 0.35
-"""Opponents so far beside the line of the ball block it."""
+"""An opponent blocks the ball if it is less than this beside the line of the ball, m."""
 BLOCKER_COST = 1.5
-"""What an opponent in the middle of the line costs, in radians of a worse direction."""
+"""Cost of an opponent in the middle of the line, in radians off the direction of the goal."""
 
 
 class Aim(NamedTuple):
-    """Where to play the ball."""
+    """Where and how to play the ball."""
 
     direction: float
+    """Direction in the team's frame, rad."""
     reach: float
-    """How far, m."""
+    """How far the ball is to roll, m."""
     kicks: bool
-    """Whether to kick it; else it is walked through."""
+    """Whether the ball is kicked; otherwise the player dribbles."""
 
 
 @inlined
 def ball_way(player: PlayerContext) -> float:
-    """Distance to the ball."""
+    """Distance from the player to the ball, m."""
     belief = player.belief
     return length(belief.ball_x - belief.x, belief.ball_y - belief.y)
 
 
 @inlined
 def _push_length(player: PlayerContext) -> float:
-    """How far a ball goes that is walked through."""
+    """How far a dribbled ball rolls, m."""
     return player.ground.body.push * player.ground.scale
 
 
 @inlined
 def can_kick(player: PlayerContext) -> bool:
-    """Whether the player kicks: restarts always, as a ball that is walked through is touched twice."""
+    """Whether the player kicks instead of dribbling; restarts are always kicked, because dribbling touches twice."""
     found: bool = (player.traits.kicks or player.game.phase != Phase.PLAY) and player.ground.body.can_kick
     return found
 
 
 @inlined
 def first_touch_counts(player: PlayerContext) -> bool:
-    """Whether a foot that brushes the ball has taken the restart, after which the rules bar its player from the ball.
+    """Whether merely brushing the ball takes the restart, after which the rules bar the player from the ball.
 
-    A goal kick is over only when the ball leaves the area, and some rule books let the taker go on with it. Bodies
-    that stop at once, those of the behavioural world, have no feet that swing ahead of them.
+    It is not so for a goal kick, which is over only when the ball leaves the penalty area, under rule books that let
+    the taker go on with the ball, and in the behavioural world, whose robots stop at once and have no swinging feet.
     """
     swings, barred = player.ground.body.stop_linear > 0.0, player.ground.one_touch
     found: bool = swings and barred and player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
@@ -162,7 +162,7 @@ def first_touch_counts(player: PlayerContext) -> bool:
 
 @inlined
 def goal_direction(player: PlayerContext) -> float:
-    """From the ball to the opponents' goal, or to the place before it if the ball lies beside it."""
+    """Direction from the ball to the opponents' goal, or to a point before the goal if the ball lies beside it, rad."""
     ground, x, y = player.ground, player.belief.ball_x, player.belief.ball_y
     end, post, scale = ground.length / 2, ground.goal_width / 2, ground.scale
     if x > end - 1.5 * scale and abs(y) > post + 0.3 * scale:
@@ -172,7 +172,7 @@ def goal_direction(player: PlayerContext) -> float:
 
 @inlined
 def _choose_aim(player: PlayerContext) -> Aim:
-    """Where to play a ball in play."""
+    """The aim while the ball is in play, by the method of the strategy."""
     belief, traits, reach = player.belief, player.traits, player.ground.body.kick.reach
     if traits.aims == AIMS_BY_WORTH:
         return _choose_aim_by_worth(player)
@@ -186,7 +186,7 @@ def _choose_aim(player: PlayerContext) -> Aim:
 
 @unchecked
 def _choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
-    """The cheapest of a few directions: few opponents in the way, near that of the goal, not over a line."""
+    """The cheapest of a few directions: opponents in the way, angles off the goal and crossing a line cost."""
     belief, ground, traits = player.belief, player.ground, player.traits
     x, y, reach = belief.ball_x, belief.ball_y, ground.body.kick.reach
     best, least, far = goal, math.inf, reach
@@ -198,7 +198,7 @@ def _choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
             cost += 2.0
         if cost < least:
             best, least = angle, cost
-    # A pass is only worth it where a kick does not reach the goal; the keeper (0) gets none.
+    # A pass is tried only where a kick may not reach the goal; the keeper (row 0) receives none.
     if traits.passes and length(ground.length / 2 - x, y) > 0.6 * reach:
         for k in range(1, player.game.players):
             mate = belief.others[k]
@@ -216,7 +216,7 @@ def _choose_aim_past_opponents(player: PlayerContext, goal: float) -> Aim:
 
 @inlined
 def _blocked(player: PlayerContext, angle: float, within: float) -> float:
-    """What opponents in the way of a ball that is played in a direction cost."""
+    """Cost of the opponents that stand within a distance [m] in the way of a ball played in a direction [rad]."""
     belief, cost, c, s = player.belief, 0.0, math.cos(angle), math.sin(angle)
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
         if not is_known(belief, k, -1):
@@ -231,10 +231,11 @@ def _blocked(player: PlayerContext, angle: float, within: float) -> float:
 
 @unchecked
 def _choose_aim_by_worth(player: PlayerContext) -> Aim:
-    """The direction and distance that are worth most and for which there is time; both are kept in mind."""
+    """The aim of the highest worth for which there is time; the player's memory keeps it."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
     push, kick, short = _push_length(player), ground.body.kick.reach, ground.body.short_kick.reach
-    if memory.aim == memory.aim and memory.aim_reach in (kick, short, push):
+    shot = ground.body.shot.reach if player.traits.shot_range > 0.0 else 0.0
+    if memory.aim == memory.aim and memory.aim_reach in (shot, kick, short, push):
         every = AIM_INTERVAL if ball_way(player) > DECIDED_DISTANCE else DECIDED_TIME * memory.aim_reach
         if game.time - memory.aim_at < every and _in_time(player, memory.aim, memory.aim_reach, memory.aim_worth):
             return Aim(memory.aim, memory.aim_reach, memory.aim_reach > push)
@@ -242,7 +243,9 @@ def _choose_aim_by_worth(player: PlayerContext) -> Aim:
     comes = math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x)
     angles = np.empty(len(AIM_FAN) + 4 + MAX_PLAYERS)
     best, most, far, brings = goal, -math.inf, push, 0.0
-    for reach in (kick, short, push):
+    for reach in (shot, kick, short, push):
+        if reach == 0.0:
+            continue
         for i in range(directions(player, goal, comes, reach, angles)):
             angle = angles[i]
             plain = worth(player, angle, reach)
@@ -261,9 +264,10 @@ def _choose_aim_by_worth(player: PlayerContext) -> Aim:
 
 @unchecked
 def directions(player: PlayerContext, goal: float, comes: float, reach: float, angles: Floats) -> int:
-    """Fills in directions to think about; how many they are.
+    """Writes the directions to compare into `angles`, and returns their number.
 
-    They are a fan about the goal, the corners of the goal, straight on, and to team-mates.
+    These are a fan around the direction of the goal, the corners and middle of a goal within reach, straight on
+    (`comes`, the direction from the player to the ball) and the directions of team-mates that stand.
     """
     belief, ground, own = player.belief, player.ground, player.game.number - 1
     count = len(AIM_FAN)
@@ -287,15 +291,17 @@ def directions(player: PlayerContext, goal: float, comes: float, reach: float, a
 
 @unchecked
 def worth(player: PlayerContext, angle: float, reach: float) -> float:
-    """What playing the ball in a direction so far brings, m on the league's pitch."""
+    """The worth of playing the ball for `reach` metres in a direction, m on the league's pitch."""
     belief, ground = player.belief, player.ground
     c, s, bx, by = math.cos(angle), math.sin(angle), belief.ball_x, belief.ball_y
     stopped, margin = _in_the_way(player, c, s, reach)
     end, side, post, scale = ground.length / 2, ground.width / 2, ground.goal_width / 2, ground.scale
     to_line = (end - bx) / c if c > 1e-3 else math.inf
-    if abs(by + to_line * s) < post - POST_MARGIN and to_line < SHOT_REACH_SHARE * reach and to_line <= stopped:
-        late = max(rolling_time(player, to_line, speed_for(player, reach)) - SURE_SHOT_TIME, 0.0)
-        return GOAL_WORTH + FREE_LINE_WORTH * margin - SHOT_TIME_COST * late
+    off = by + to_line * s
+    if abs(off) < post - POST_MARGIN and to_line < SHOT_REACH_SHARE * reach and to_line <= stopped:
+        late = max(rolling_time(player, to_line, speed_for(player, reach)) - player.traits.sure_shot_time, 0.0)
+        sure = _share_between(-post - off, post - off, _spread(player, reach) * to_line / c)
+        return GOAL_WORTH * sure + FREE_LINE_WORTH * margin - SHOT_TIME_COST * late
     far = min(reach, stopped)
     x, y = bx + far * c, by + far * s
     # A ball before the goal is worth more than one at the same distance beside it.
@@ -311,8 +317,26 @@ def worth(player: PlayerContext, angle: float, reach: float) -> float:
 
 
 @inlined
+def _spread(player: PlayerContext, reach: float) -> float:
+    """Standard deviation of the direction of a ball that is played for `reach` metres, rad."""
+    body = player.ground.body
+    return body.kick.spread if reach > _push_length(player) else body.push_spread
+
+
+@inlined
+def _share_between(low: float, high: float, deviation: float) -> float:
+    """The share of normally distributed numbers around 0 that lies between two numbers."""
+    if deviation <= 0.0:
+        return 1.0 if low <= 0.0 <= high else 0.0
+    return 0.5 * (math.erf(high / (math.sqrt(2.0) * deviation)) - math.erf(low / (math.sqrt(2.0) * deviation)))
+
+
+@inlined
 def _in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tuple[float, float]:
-    """How far a ball comes in a direction (c, s) until an opponent stops it, and how near the others are to its way."""
+    """How far a ball rolls in direction (c, s) before an opponent stops it, and how far the nearest is off its line, m.
+
+    The first is infinite if nobody stops the ball; the second is at most `MAX_FREE_LINE`.
+    """
     belief, stopped, margin = player.belief, math.inf, MAX_FREE_LINE
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
         if not is_known(belief, k, -1):
@@ -330,9 +354,9 @@ def _in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tupl
 
 @inlined
 def _sooner_there(player: PlayerContext, x: float, y: float, delay: float) -> float:
-    """By how much the own team is sooner at a place than the opponents, up to two seconds either way.
+    """How much sooner the own team reaches a place than the opponents, limited to two seconds either way, s.
 
-    The player itself is later there by `delay`, because it plays the ball first.
+    The player itself arrives later by `delay`, because it plays the ball first.
     """
     belief, body, own = player.belief, player.ground.body, player.game.number - 1
     ours, theirs = length(x - belief.x, y - belief.y) / body.run + delay, math.inf
@@ -349,83 +373,97 @@ def _sooner_there(player: PlayerContext, x: float, y: float, delay: float) -> fl
 
 
 # ----------------------------------------------------------------------------------------------------
-# Kicking: whether there is time for it, getting the ball before a foot, and when it is good enough.
+# Kicking.
 #
-# A kick from walking takes a second and more until the ball is hit: the walk has to stop, and the robot to stand. So it
-# is begun while walking, for where the robot will have stopped and the ball rolled to. Any place before the feet from
-# which a kick goes straight will do, and any direction that is worth nearly as much as the aim.
+# From walking to hitting the ball takes more than a second, because the walk has to stop and the robot to stand. So a
+# player orders the kick while it still walks, for the place where it will have stopped and where the ball will have
+# rolled. Waiting for a perfect position takes too long: any place before the feet from which the kick goes straight
+# is accepted, and any direction that is worth nearly as much as the aim.
 
 
 LAST_STEPS_SHARE = 0.8
-"""Share of its speed that a player has on its last steps to the ball."""
+"""Speed on the last steps to the ball, as a share of the player's running speed."""
 TURN_WAY = 0.42
-"""How much farther it is to a kick for each radian around the ball."""
+"""Additional way to a kick for each radian that the player has to walk around the ball, m/rad."""
 OPPONENT_SPEED_SHARE = 0.9
-"""Share of the own speed at which an opponent comes to disturb a kick."""
+"""Assumed speed of an opponent that comes to disturb a kick, as a share of the player's own running speed."""
 OPPONENT_REACH = 0.3
-"""How near to the ball an opponent must be to disturb."""
+"""Distance from the ball at which an opponent disturbs a kick, m."""
 OPPONENT_BEHIND_ANGLE = 0.8
-"""Opponents within this angle behind the player, as seen from the ball, have to come around it."""
+"""An opponent within this angle of the player, as seen from the ball, has to walk around the player, rad."""
 OPPONENT_DETOUR = 0.4
-"""How much farther that is."""
+"""Additional way of an opponent that has to walk around the player, m."""
 BEGUN_KICK_CREDIT = 0.6
-"""A kick that is being prepared is given up only if so much time is missing."""
+"""A kick in preparation is abandoned only if an opponent arrives this much too early, s."""
 SHOT_CREDIT = 1.2
-"""And a shot at the goal, which brings so much and costs little if it fails, only if so much more is."""
+"""Additional tolerance for shots, which gain much and lose little when they are disturbed, s."""
 RESTART_PATIENCE = 9.0
-"""After so long a restart is taken by walking into the ball; after 15 s it would be lost."""
+"""After this time a restart is taken by dribbling, s; after 15 s the other team would get the ball."""
 EXACT_ANGLE = 0.12
-"""A kick may always go so far from the aim."""
+"""A kick within this angle of the aim is always accepted, rad."""
 LOOSE_ANGLE = 0.5
-"""A kick may go so far from the aim where that is worth nearly as much."""
+"""A kick within this angle of the aim is accepted if it is worth nearly as much as the aim, rad."""
 LOOSE_WORTH = 0.7
-"""How much less it may be worth."""
+"""How much less than the aim an accepted kick may be worth."""
 KICK_PACE, RESTART_PACE = 0.5, 0.3
-"""Shares of its speed at which a player goes to its place for a kick in play, and for a restart. A foot that brushes
-the ball puts it into play, and the kick is then a second touch, which the rules forbid."""
+"""Shares of its speed at which a player takes its position for a kick in play and for a restart. A restart is slower
+because a foot that brushes the ball puts it into play, and the kick is then a forbidden second touch."""
 MAX_KICK_TURN = 1.2
-"""How fast a player turns before the ball."""
+"""Limit of the turn rate while a player takes its position for a kick, rad/s."""
 BACK_OFF_DISTANCE, RESTART_BACK_OFF_DISTANCE = 0.06, 0.14
-"""Who is beside the ball or looks elsewhere keeps so much farther from it, so that no step touches it; in play, and
-before a restart, where a touch counts."""
+"""How much farther from the ball a player stays until it is lined up, so that no step touches the ball, in play and
+before a restart, m."""
 RESTART_FARTHER = 0.03
-"""The ball of a restart is kicked from so much farther away: the feet of who walks up to it swing ahead of it."""
-STRONG_KICK, WEAK_KICK = 0.75, 0.7
-"""Kicks that ask for less strength than the first are short ones; those that a short one is enough for ask for the
-second at most."""
+"""How much farther away the ball of a restart is kicked, because walking feet swing ahead of the body, m."""
+WEAK_KICK = 0.7
+"""The largest strength that is asked of the short kick, below `STRONG_KICK`."""
 REACH_MARGIN = 0.3
-"""A ball is kicked so much farther than it is wanted, to be sure."""
+"""A kick is made this much stronger than its reach needs, m."""
 MAX_STOP_TIME = 1.5
-"""A kick for which a player has not come to rest after so long is given up."""
+"""A kick is abandoned if the player has not come to rest after this time, s."""
+PENALTY_ASIDE_SHARE = 0.5
+"""Where a penalty is aimed, as a share of the way from the middle of the goal to the post."""
 NO_OPPONENT_DISTANCE = 9.0
-"""What stands for the distance of opponents where none is known."""
+"""Distance of the nearest opponent from the ball that is assumed while none is known, m."""
 
 
 @inlined
 def _in_time(player: PlayerContext, angle: float, reach: float, brings: float) -> bool:
-    """Whether there is time to play the ball so far: always, if it is to be walked through."""
+    """Whether there is time to play the ball for a distance; for dribbling there always is."""
+    body = player.ground.body
+    if reach == body.shot.reach:  # the robot lies on the ground after a shot, so that it has to be a goal
+        near = player.ground.length / 2 - player.belief.ball_x < player.traits.shot_range * player.ground.scale
+        return (
+            near and brings > SHOT_WORTH and _before_opponents(player, angle, body.stop_time + body.shot_time, brings)
+        )
     return reach <= _push_length(player) or has_time(player, angle, brings)
 
 
 @unchecked
 def has_time(player: PlayerContext, aim: float, brings: float) -> bool:
-    """Whether a ball can be kicked before an opponent disturbs; or, before a restart, in time.
+    """Whether the player can kick before an opponent disturbs it; at a restart, before its time is up.
 
     Args:
         player: the player.
-        aim: direction of the kick.
-        brings: what it is worth: shots are dared with opponents nearer.
+        aim: direction of the kick, rad.
+        brings: worth of the kick; good shots are tried with opponents nearer.
     """
+    return can_kick(player) and _before_opponents(player, aim, player.ground.body.kick_time, brings)
+
+
+@unchecked
+def _before_opponents(player: PlayerContext, aim: float, seconds: float, brings: float) -> bool:
+    """Whether a kick that takes `seconds` at the ball comes before an opponent; other arguments as of `has_time`."""
     belief, game, memory, body = player.belief, player.game, player.memory, player.ground.body
     fast = length(belief.ball_vx, belief.ball_vy) > body.kick_ball_speed
-    if not can_kick(player) or game.time < memory.no_kick_until or fast:
+    if game.time < memory.no_kick_until or fast:
         return False
     if game.phase != Phase.PLAY:
         return bool(game.mode_age < RESTART_PATIENCE)
     if game.favour > 0:
         return True
     comes = math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x)
-    mine = body.kick_time + max(ball_way(player) - 0.25, 0.0) / (LAST_STEPS_SHARE * body.run)
+    mine = seconds + max(ball_way(player) - 0.25, 0.0) / (LAST_STEPS_SHARE * body.run)
     mine += TURN_WAY * max(abs(wrap_angle(aim - comes)) - 0.2, 0.0) / body.run
     if memory.kick_since == memory.kick_since:
         mine -= BEGUN_KICK_CREDIT
@@ -436,7 +474,7 @@ def has_time(player: PlayerContext, aim: float, brings: float) -> bool:
 
 @inlined
 def _soonest_opponent(player: PlayerContext) -> float:
-    """When the first opponent who stands could disturb at the ball; who is behind the player has to come around."""
+    """When the first upright opponent could disturb a kick, s; one behind the player has to walk around it."""
     belief, soonest = player.belief, math.inf
     here = math.atan2(belief.y - belief.ball_y, belief.x - belief.ball_x)
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
@@ -450,7 +488,7 @@ def _soonest_opponent(player: PlayerContext) -> float:
 
 @inlined
 def nearest_opponent(player: PlayerContext) -> float:
-    """How far the nearest opponent who stands is from the ball."""
+    """Distance of the nearest upright opponent from the ball, m."""
     belief, nearest = player.belief, NO_OPPONENT_DISTANCE
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
         other = belief.others[k]
@@ -461,24 +499,25 @@ def nearest_opponent(player: PlayerContext) -> float:
 
 @unchecked
 def strike(player: PlayerContext, aim: Aim) -> bool:
-    """Gets the ball before a foot and kicks it; whether it does, since that may take too long."""
+    """Positions the player for a kick and kicks; False if it has tried for too long."""
     belief, game, memory, order, body = player.belief, player.game, player.memory, player.order, player.ground.body
     if memory.kick_since != memory.kick_since:
         memory.kick_since, memory.foot = game.time, 0.0
     moves = memory.ahead != 0.0 or memory.left != 0.0 or memory.turn != 0.0
-    if game.time - memory.kick_since > player.traits.kick_patience and moves:
+    if game.time - memory.kick_since > player.traits.kick_patience and moves and not memory.shoot_out:
         memory.kick_since, memory.no_kick_until = math.nan, game.time + player.traits.kick_patience
         return False
     strength = clip((aim.reach + REACH_MARGIN) / body.kick.reach, 0.0, 1.0)
     if aim.reach <= body.short_kick.reach:
         strength = min(strength, WEAK_KICK)
-    kick = body.kick if strength >= STRONG_KICK else body.short_kick
-    ahead, left = _seen_after(player, body.swing_time + body.stop_time)
+    shoots = (player.traits.shot_range > 0.0 or memory.shoot_out) and aim.reach == body.shot.reach
+    kick = body.shot if shoots else body.kick if strength >= STRONG_KICK else body.short_kick
+    ahead, left = _seen_after(player, (body.shot_time if shoots else body.swing_time) + body.stop_time)
     turned = wrap_angle(aim.direction - belief.heading) if player.traits.aims > AIMS_AWAY else 0.0
-    # The foot is kept while the ball stays on its side: who changes it in every cycle never gets ready.
+    # The foot is kept while the ball stays on its side: a player that changes it in every cycle never gets ready.
     if memory.foot == 0.0 or memory.foot * left <= -0.03:
         memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
-    # How far the walk still comes until it has stopped.
+    # The distance that the walk still covers until it has stopped.
     way = math.copysign(body.stop_linear + body.stop_quadratic * abs(memory.ahead), memory.ahead) * abs(memory.ahead)
     nearer = kick.nearer - (RESTART_FARTHER if first_touch_counts(player) else 0.0)
     off_ahead = ahead - way - kick.place[0] + nearer
@@ -487,13 +526,13 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
     slow = length(belief.ball_vx, belief.ball_vy) < body.kick_ball_speed
     if placed and slow and fits(player, aim.direction, turned, kick.reach):
         stand(player, Intent.KICK)
-        memory.stopped_at, memory.strength = game.time, strength
+        memory.stopped_at, memory.strength, memory.shoots = game.time, strength, shoots
         return hold(player)
     turn = clip(TURN_GAIN * turned, -MAX_KICK_TURN, MAX_KICK_TURN)
     if not first_touch_counts(player):
         lined_up = abs(off_left) < 3 * kick.slack[1] and abs(turned) < 0.4
         back, pace = 0.0 if lined_up else BACK_OFF_DISTANCE, KICK_PACE
-    else:  # the last steps to the ball of a restart go straight ahead
+    else:  # the last steps to the ball of a restart go straight ahead, so that no foot touches it from the side
         lined_up = abs(off_left) < 1.5 * kick.slack[1] and abs(turned) < 2 * EXACT_ANGLE
         back, pace = 0.0 if lined_up else RESTART_BACK_OFF_DISTANCE, RESTART_PACE
     off_ahead, off_left = beyond(off_ahead, 0.5 * kick.slack[0]), beyond(off_left, 0.5 * kick.slack[1])
@@ -501,7 +540,7 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
     walk(
         player,
         clip(body.ahead_gain * (off_ahead - back), -pace * body.ask[1], pace * body.ask[0]),
-        # who turns goes around the ball
+        # Turning on the spot would swing the feet into the ball, so a turning player walks around it.
         clip(body.side_gain * off_left - kick.place[0] * turn, -0.78 * body.ask[2], 0.78 * body.ask[2]),
         turn,
     )
@@ -510,12 +549,12 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
 
 @unchecked
 def hold(player: PlayerContext) -> bool:
-    """Goes on with a kick for which the player has stopped; False if there is none, or the ball has gone."""
+    """Continues a kick for which the player has stopped; False if there is none, or if the ball has rolled away."""
     game, memory, order, body = player.game, player.memory, player.order, player.ground.body
     if memory.stopped_at != memory.stopped_at:
         return False
-    ahead, left = _seen_after(player, body.swing_time)
-    kick = body.kick if memory.strength >= STRONG_KICK else body.short_kick
+    ahead, left = _seen_after(player, body.shot_time if memory.shoots else body.swing_time)
+    kick = body.shot if memory.shoots else body.kick if memory.strength >= STRONG_KICK else body.short_kick
     begun, off = game.time - memory.stopped_at, abs(abs(left) - kick.place[1])
     missed = abs(ahead - kick.place[0]) > kick.tolerance or off > kick.tolerance
     if begun > MAX_STOP_TIME or (begun > body.stop_time and missed):
@@ -523,19 +562,19 @@ def hold(player: PlayerContext) -> bool:
         return False
     stand(player, Intent.KICK if memory.strength == 1.0 else Intent.PASS)
     order.legs, order.strength, order.ball_ahead, order.ball_left = Legs.KICK, memory.strength, ahead, left
-    order.kick = KickKind.LEFT_STRAIGHT if left >= 0.0 else KickKind.RIGHT_STRAIGHT
+    order.shoots, order.kick = memory.shoots, KickKind.LEFT_STRAIGHT if left >= 0.0 else KickKind.RIGHT_STRAIGHT
     return True
 
 
 @inlined
 def beyond(value: float, slack: float) -> float:
-    """How much a number is off 0 beyond a slack."""
+    """The part of a deviation that exceeds a tolerance, with its sign; 0 within the tolerance."""
     return 0.0 if abs(value) < slack else value - math.copysign(slack, value)
 
 
 @inlined
 def fits(player: PlayerContext, aim: float, turned: float, reach: float) -> bool:
-    """Whether a kick to where the player looks is as good as to where it wants to kick; any free shot is."""
+    """Whether a kick straight ahead is good enough: exact, worth nearly as much as the aim, or a good shot itself."""
     in_play = player.game.phase == Phase.PLAY
     if abs(turned) < EXACT_ANGLE:
         return True
@@ -547,7 +586,7 @@ def fits(player: PlayerContext, aim: float, turned: float, reach: float) -> bool
 
 @inlined
 def _seen_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
-    """Where the ball will be as the player sees it: ahead and to the left."""
+    """Predicted place of the ball in the player's frame, ahead and to the left, m."""
     belief = player.belief
     x, y = ball_after(player, seconds)
     c, s = math.cos(belief.heading), math.sin(belief.heading)
@@ -556,72 +595,92 @@ def _seen_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
 
 
 # ----------------------------------------------------------------------------------------------------
-# Going to the ball and around it.
+# Approaching and circling the ball, dribbling, and restarts.
 
 
 APPROACH_DISTANCE = 0.7
-"""Farther from the ball than this a player goes straight to the place behind it."""
+"""Farther from the ball than this, a player walks straight to the place behind it, m."""
 LOOSE_DRIVE_DISTANCE = 6.0
-"""Farther from the opponents' goal than this a ball is walked through as soon as its direction is about right, m on the
-league's pitch; nearer to it, ..."""
+"""Farther from the opponents' goal than this, dribbling begins within the full aligned angle of the strategy, m on the
+league's pitch; nearer to the goal the angle shrinks in proportion."""
 MIN_LOOSENESS = 0.4
-"""... the angle is less, down to this share."""
+"""Smallest share of the aligned angle within which dribbling begins."""
 RESTART_ALIGNED_SHARE = 0.5
-"""Share of the aligned angles within which a player goes to the ball of a restart: from there it goes straight."""
+"""Share of the aligned angle within which a player walks up to the ball of a restart, so that it comes straight."""
 CIRCLING_STEP = 0.7
-"""How far ahead on the circle the next place lies."""
+"""How far ahead on the circle around the ball the next target lies, rad."""
+FOOT_CHANGE_SHARE = 0.5
+"""Distance of the ball on the other foot's side at which a player changes its foot, as a share of `push_aside`."""
 MEETING_TIME = 4.0
-"""How far ahead the ball's roll is predicted for meeting it."""
+"""Longest time for which the roll of the ball is predicted to meet it, s."""
 DUEL_DISTANCE = 1.0
-"""So near to the ball a player keeps the room of duels from others."""
+"""Within this distance of the ball a player keeps only `Strategy.duel_room` from others, m."""
 KICK_OFF_LENGTH = 1.5
 """How far a kick-off is played to its receiver, m on the league's pitch."""
 PASS_ANGLE_COST = 0.8
-"""Cost of a restart's pass for each radian off the direction of the goal."""
+"""Cost of a restart's pass for each radian off the direction of the goal, 1/rad."""
 NO_RECEIVER_COST = 1.6
-"""Cost of playing the ball to nobody: passes that cost more are not played."""
+"""Cost of kicking a restart at the goal, to no receiver; passes that cost more are not played."""
 MAX_PASS_SHARE = 1.5
-"""Team-mates farther away than this share of a kick's reach get no pass from a restart: they would have to run far."""
+"""Team-mates farther away than this share of a kick's reach get no pass from a restart, as they would run too far."""
 BLOCKED_COST = 1.5
 """Cost of a pass with an opponent in its way."""
 GOAL_LINE_MARGIN = 0.5
-"""A restart nearer to the opponents' goal line than this is played inward."""
+"""A restart nearer to the opponents' goal line than this is played away from the line, m."""
 MAX_INWARD_ANGLE = 1.2
-"""At most so far from straight away from the line."""
+"""Largest angle between such a restart and the direction straight away from the line, rad."""
 SAME_AIM_CREDIT = 0.2
-"""What is saved by keeping the present aim."""
+"""Cost that the present aim is spared, which keeps the taker of a restart from wavering."""
 AIM_SETTLED_AGE = 2.0
-"""Who stands at the ball so long after the whistle has made up its mind where to play it."""
+"""A player at the ball keeps the aim of a restart when this time has passed since the whistle, s."""
 PASS_OPPONENT_MIN = 0.95
-"""Pass mode is not asked for with an opponent nearer to the ball: the rules grant it from 1 m on."""
+"""Pass mode is not asked for with an opponent nearer to the ball than this, m; the rules grant it from 1 m on."""
 PASS_OPPONENT_MAX = 3.0
-"""Nor if no opponent is nearer than this: there is time to kick without it."""
+"""Pass mode is not asked for if every opponent is farther from the ball, since there is time to kick without it, m."""
 PASS_GOAL_DISTANCE = 6.5
-"""Nor so near to the opponents' goal: goals do not count for some seconds after pass mode."""
+"""Pass mode is not asked for nearer to the opponents' goal, since goals do not count for some seconds after it, m."""
 PASS_BALL_SPEED = 0.15
-"""And with slow balls."""
+"""Pass mode is not asked for while the ball is faster than this, m/s."""
 
 
 @unchecked
 def play_ball(player: PlayerContext) -> None:
-    """Goes for the ball and plays it."""
+    """Goes for the ball and plays it where the tactics choose."""
     if not hold(player):
         play_ball_to(player, _choose_aim(player) if player.game.phase == Phase.PLAY else _restart_aim(player))
 
 
 @unchecked
+def play_penalty(player: PlayerContext) -> None:
+    """Kicks a penalty past the keeper: where a kick does not roll into the goal, with a shot, if the body has one."""
+    if hold(player):
+        return
+    belief, ground, body = player.belief, player.ground, player.ground.body
+    end, reach = ground.length / 2 - belief.ball_x, body.kick.reach
+    if body.shot.reach > reach and SHOT_REACH_SHARE * reach < length(end, belief.ball_y):
+        reach = body.shot.reach
+    keeper = belief.others[MAX_PLAYERS]
+    # Away from the keeper, if it is known; otherwise to the right.
+    side = 1.0 if is_known(belief, MAX_PLAYERS, -1) and keeper.y < 0.0 else -1.0
+    aim = math.atan2(side * PENALTY_ASIDE_SHARE * ground.goal_width / 2 - belief.ball_y, end)
+    play_ball_to(player, Aim(aim, reach, body.can_kick))
+
+
+@unchecked
 def play_ball_to(player: PlayerContext, aim: Aim) -> None:
-    """Goes for the ball and plays it to where it is aimed."""
+    """Goes for the ball and plays it at a given aim."""
     belief, game, memory, order = player.belief, player.game, player.memory, player.order
     if ball_way(player) > APPROACH_DISTANCE:
         memory.dribbling, memory.kick_since = False, math.nan
-        approach(player, aim.direction)
+        approach(player, aim)
         return
     if IS_GOAL_KICK[game.mode] and _rolls_out(player):
         walk(player, -0.4 * player.ground.body.ask[1], 0.0, 0.0)
         order.intent = Intent.LET_IT_ROLL
         return
-    here = math.atan2(belief.y - belief.ball_y, belief.x - belief.ball_x)
+    # The player's direction as seen from the ball, and the angle that it has to walk around the ball.
+    foot_x, foot_y = (0.0, 0.0) if aim.kicks else _pushing_foot(player, aim.direction)
+    here = math.atan2(belief.y + foot_y - belief.ball_y, belief.x + foot_x - belief.ball_x)
     missing = wrap_angle(aim.direction + math.pi - here)
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
@@ -633,7 +692,7 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     memory.dribbling = abs(missing) < within
     if not memory.dribbling:
         memory.kick_since = math.nan
-        circle(player, here, missing)
+        circle(player, here, missing, aim.kicks, foot_x, foot_y)
         return
     if aim.kicks and strike(player, aim):
         return
@@ -642,10 +701,25 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
 
 
 @inlined
-def _looseness(player: PlayerContext) -> float:
-    """Share of the aligned angles within which a ball is walked through: near the goal a ball must not go past it.
+def _pushing_foot(player: PlayerContext, aim: float) -> tuple[float, float]:
+    """Where the foot is that pushes the ball of a player that walks into a direction, from the middle of its body.
 
-    A ball that is walked through goes where the player comes from rather than where it aims.
+    It is the foot on whose side the ball is. Bodies whose feet are close together push with both (`push_aside` 0).
+    """
+    belief, memory, c, s = player.belief, player.memory, math.cos(aim), math.sin(aim)
+    aside = player.ground.body.push_aside
+    beside = c * (belief.ball_y - belief.y) - s * (belief.ball_x - belief.x)
+    # The foot is kept until the ball is clearly on the other side: changing it in every cycle would push with neither.
+    if memory.foot == 0.0 or memory.foot * beside < -FOOT_CHANGE_SHARE * aside:
+        memory.foot = 1.0 if beside >= 0.0 else -1.0
+    return -memory.foot * aside * s, memory.foot * aside * c
+
+
+@inlined
+def _looseness(player: PlayerContext) -> float:
+    """Share of the aligned angle within which dribbling begins; it is less near the goal, which must not be missed.
+
+    A dribbled ball rolls in the direction of the walk rather than in that of the aim.
     """
     goal = length(player.ground.length / 2 - player.belief.ball_x, player.belief.ball_y)
     return clip(goal / (LOOSE_DRIVE_DISTANCE * player.ground.scale), MIN_LOOSENESS, 1.0)
@@ -653,7 +727,7 @@ def _looseness(player: PlayerContext) -> float:
 
 @inlined
 def _needs_pass_mode(player: PlayerContext) -> bool:
-    """Whether to ask for pass mode: for time to kick a ball that does not go into the goal at once."""
+    """Whether to ask for pass mode, which keeps opponents away while the player prepares a kick that is no shot."""
     belief, speed = player.belief, length(player.belief.ball_vx, player.belief.ball_vy)
     if player.game.mode != PlayMode.PLAY_ON or ball_way(player) > 0.5 or speed > PASS_BALL_SPEED:
         return False
@@ -671,17 +745,17 @@ def _rolls_out(player: PlayerContext) -> bool:
 
 
 @inlined
-def slow_distance(player: PlayerContext) -> float:
-    """From where on a player slows down on its way to the ball: late if the ball is in play."""
+def slow_distance(player: PlayerContext, kicks: bool) -> float:
+    """Distance from its target at which a player slows down near the ball, m; less while the ball is in play."""
     traits = player.traits
     if player.game.phase == Phase.PLAY:
-        return traits.slow_at_ball
+        return traits.slow_at_kick if kicks else traits.slow_at_ball
     return max(traits.slow_distance, stopping_distance(player) if first_touch_counts(player) else 0.0)
 
 
 @inlined
 def _room_at_ball(player: PlayerContext) -> float:
-    """How far to keep from others on the way to the ball, m: less near it, where others want it, too."""
+    """How far to keep from others on the way to the ball, m; less near the ball, which others want, too."""
     traits = player.traits
     if not traits.avoids:
         return 0.0
@@ -689,19 +763,20 @@ def _room_at_ball(player: PlayerContext) -> float:
 
 
 @unchecked
-def approach(player: PlayerContext, aim: float) -> None:
-    """Goes to the place behind where the ball will be, as seen from the aim; around it, if need be."""
-    belief, traits, run = player.belief, player.traits, player.ground.body.run
+def approach(player: PlayerContext, aim: Aim) -> None:
+    """Walks to the place behind the predicted ball, opposite to the aim, and around the ball if it is in between."""
+    belief, traits, run, direction = player.belief, player.traits, player.ground.body.run, aim.direction
     x, y, time = belief.ball_x, belief.ball_y, ball_way(player) / run
+    # Two fixed-point iterations of "the ball rolls for as long as the player walks to it" are near enough.
     for _ in range(2):
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
-    around = abs(wrap_angle(aim - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
+    around = abs(wrap_angle(direction - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
     behind = traits.behind_ball_distance if not around and not first_touch_counts(player) else traits.circling_distance
     manner = Manner(
         rest=False,
         face_within=0.3,
-        slow_within=slow_distance(player),
+        slow_within=slow_distance(player, aim.kicks),
         room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
@@ -709,29 +784,34 @@ def approach(player: PlayerContext, aim: float) -> None:
         fine=False,
         pace=traits.pace,
     )
-    walk_to(player, x - behind * math.cos(aim), y - behind * math.sin(aim), aim, manner)
+    foot_x, foot_y = (0.0, 0.0) if aim.kicks else _pushing_foot(player, direction)
+    x, y = x - behind * math.cos(direction) - foot_x, y - behind * math.sin(direction) - foot_y
+    walk_to(player, x, y, direction, manner)
     player.order.intent = Intent.TO_THE_BALL
 
 
 @unchecked
-def circle(player: PlayerContext, here: float, missing: float) -> None:
-    """Goes on around the ball, facing it.
+def circle(player: PlayerContext, here: float, missing: float, kicks: bool, foot_x: float, foot_y: float) -> None:
+    """Walks around the ball, facing it.
 
     Args:
         player: the player.
-        here: where it stands as seen from the ball.
-        missing: how far it has to go.
+        here: direction of the player's pushing foot as seen from the ball, rad.
+        missing: angle that it has to walk around the ball, rad.
+        kicks: whether it is going to kick the ball.
+        foot_x: place of this foot relative to the middle of the body, along the pitch, m.
+        foot_y: the same across the pitch, m.
     """
     belief, traits = player.belief, player.traits
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
-    # A foot that brushes the ball of a restart has taken it: the way around that goes outside of all steps.
+    # The circle narrows for the last part, except where brushing the ball would take the restart.
     nearly = abs(missing) < 2 * traits.aligned_angle and not first_touch_counts(player)
     radius = traits.behind_ball_distance if nearly else traits.circling_distance
     manner = Manner(
         rest=False,
         face_within=math.inf,
-        slow_within=slow_distance(player),
+        slow_within=slow_distance(player, kicks),
         room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
@@ -740,18 +820,21 @@ def circle(player: PlayerContext, here: float, missing: float) -> None:
         pace=traits.pace,
     )
     face = math.atan2(y - belief.y, x - belief.x)
-    walk_to(player, x + radius * math.cos(angle), y + radius * math.sin(angle), face, manner)
+    x, y = x + radius * math.cos(angle) - foot_x, y + radius * math.sin(angle) - foot_y
+    walk_to(player, x, y, face, manner)
     player.order.intent = Intent.AROUND_THE_BALL
 
 
 @unchecked
 def dribble(player: PlayerContext, aim: float) -> None:
-    """Walks through the ball."""
+    """Walks through the ball in the direction of the aim."""
     belief, traits, order = player.belief, player.traits, player.order
     x, y = ball_after(player, 0.1)
-    dx, dy, c, s = x - belief.x, y - belief.y, math.cos(aim), math.sin(aim)
+    foot_x, foot_y = _pushing_foot(player, aim)
+    dx, dy, c, s = x - belief.x - foot_x, y - belief.y - foot_y, math.cos(aim), math.sin(aim)
     along, beside = c * dx + s * dy, c * dy - s * dx
     turned = wrap_angle(aim - belief.heading)
+    # The walk heads for a point 0.25 m beyond the ball, and corrects sideways errors twice as fast as that alone would.
     ahead, left = fastest(player, math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned)
     if traits.avoids:
         ahead, left = without_bumping(player, ahead, left, _room_at_ball(player))
@@ -762,7 +845,7 @@ def dribble(player: PlayerContext, aim: float) -> None:
 
 @unchecked
 def _restart_aim(player: PlayerContext) -> Aim:
-    """Where to play a ball that the own team puts into play: to a team-mate who is ahead and free, else ahead."""
+    """The aim of a restart of the own team: a team-mate that is ahead and free, or else the goal."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
     body, goal = ground.body, goal_direction(player)
     bx, by, reach = belief.ball_x, belief.ball_y, body.kick.reach
@@ -786,7 +869,7 @@ def _restart_aim(player: PlayerContext) -> Aim:
         if not 0.8 < way < MAX_PASS_SHARE * reach:
             continue
         stopped, _ = _in_the_way(player, math.cos(angle), math.sin(angle), way)
-        # The ball should come to rest about where the team-mate stands.
+        # The ball should come to rest about where the team-mate stands, after a long or a short kick.
         off = min(abs(way - reach), abs(way - body.short_kick.reach))
         cost = 0.3 * off + PASS_ANGLE_COST * abs(wrap_angle(angle - goal))
         cost += BLOCKED_COST if stopped < way else 0.0
@@ -794,7 +877,7 @@ def _restart_aim(player: PlayerContext) -> Aim:
             cost -= SAME_AIM_CREDIT
         if cost < least:
             best, least, far = angle, cost, way
-    # From the goal line the ball is played inward, so that it does not go out at once.
+    # Near the goal line the ball is played away from it, because it would go out at once otherwise.
     if bx > ground.length / 2 - GOAL_LINE_MARGIN and math.cos(best) > -math.cos(MAX_INWARD_ANGLE):
         best = math.copysign(math.pi - MAX_INWARD_ANGLE, -by)
     memory.aim, memory.aim_reach = best, far

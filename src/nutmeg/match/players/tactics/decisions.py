@@ -1,15 +1,15 @@
-"""Deciding: from what a player believes and what is going on to what it wants its body to do.
+"""How a player decides: from its belief and the state of the game to an order for its body.
 
     decide_one(records)                                                    # one player; fills its memory and its order
-    decide_matches(chosen, players, balls, beliefs, table, games, orders)  # everybody in many matches
+    decide_matches(chosen, players, balls, beliefs, table, games, orders, 0)   # all players of many matches
 
-One or several go for the ball, the keeper keeps, the others take the places of the formation; in every play mode
-everybody keeps where the rules want it. All strategies are this one function with other parameters (`strategies`), so
-that thousands of players with different ones are asked in one loop. Nothing here knows anything but beliefs: what the
-world truly looks like is not asked.
+As many players as the strategy wants go for the ball, the keeper guards the goal, and the others take their posts of
+the formation; in every play mode all of them stay where the rules allow. All strategies are this one function with
+different parameters (`strategies`), so that one loop decides for thousands of players. The tactics use beliefs only,
+never the true state of the world. Functions of users run in the same loop (`own_tactics`).
 
-Metres, seconds, radians, in the frame of the player's own team, which attacks +x; distances "on the league's pitch" are
-scaled for others (`GroundRecord.scale`).
+Units are metres, seconds and radians, in the frame of the player's own team, which attacks +x. Distances "on the
+league's pitch" are multiplied by `GroundRecord.scale` on other pitches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
-from nutmeg.base.kernels import inlined, unchecked
+from nutmeg.base.kernels import closure, inlined, unchecked
 from nutmeg.match.players.tactics.ball_play import (
     REACH_MARGIN,
     Aim,
@@ -33,6 +33,7 @@ from nutmeg.match.players.tactics.ball_play import (
     nearest_opponent,
     play_ball,
     play_ball_to,
+    play_penalty,
 )
 from nutmeg.match.players.tactics.formation import (
     BALL_DISTANCE,
@@ -60,6 +61,8 @@ from nutmeg.match.worlds.behavioural.state import Legs, Posture
 from nutmeg.match.worlds.behavioural.world import beam
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nutmeg.base.arrays import Bools, Ints
     from nutmeg.base.records import Records
     from nutmeg.match.players.tactics.records import GroundRecord, MemoryRecord, PlayerRecords
@@ -80,168 +83,147 @@ _IS_GOAL = np.array([m in GOALS for m in PlayMode])
 _IS_PASS = np.array([m in PASSES for m in PlayMode])
 
 BEAM_DELAY = 1.0
-"""A player is beamed once it has come to rest on its feet: so long after the whistle, s."""
+"""Time between the whistle and the first beam of an upright player, s; it has come to rest by then."""
 BEAM_DELAY_FALLEN = 2.0
-"""One that lies is beamed after this, s."""
+"""Time between the whistle and the first beam of a fallen player, s."""
 BEAM_INTERVAL = 0.8
-"""A player that is off its place is beamed again after so long, s."""
+"""Least time between two beams of a player, s."""
 BEAM_TOLERANCE = 0.35
-"""A player farther from its place than this is off it, m."""
+"""A player farther than this from its line-up place asks to be beamed, m; its uncertainty is added."""
 MAX_BALL_AGE = 4.0
-"""A ball that nobody has seen for so long is looked for, s."""
+"""A ball that was neither seen nor heard of for this time counts as lost, s."""
 SEARCH_TURN = 0.8
-"""How fast a player turns that looks for the ball, as a share of a radian a second."""
+"""Turn rate of a player that looks for the ball, rad/s."""
 TOUCH_DISTANCE = 0.3
-"""Somebody so near to the ball has probably touched it, m."""
+"""A player within this distance of the ball is assumed to have touched it, m."""
 STEP_BACK_TIME = 0.6
-"""Who has put the ball into play steps back for so long, s."""
+"""How long a player steps back after it has taken a restart, s."""
 STEP_BACK_SHARE = 0.4
-"""At this share of its speed backwards."""
+"""Speed of stepping back, as a share of the player's speed backwards."""
 RESTART_BALL_DISTANCE = 0.8
-"""Who was so near to the ball when play began has put it into play, m."""
+"""A player that went for the ball and was within this distance when play began has taken the restart, m."""
 MAX_BARRED_TIME = 5.0
-"""A player that has put the ball into play leaves it to others for so long at most, s."""
+"""Longest time for which a player that has taken a restart leaves the ball to others, s."""
 BALL_CLEARANCE = 0.9
-"""On its way to its place a player keeps so far from the ball, m on the league's pitch."""
+"""Distance that a player keeps from the ball on the way to its post, m on the league's pitch."""
 PASS_MODE_DISTANCE = 1.3
-"""Who waits for a pass of opponents keeps so far from the ball: the rules want 1 m."""
+"""Distance that a player keeps from the ball during the opponents' pass mode, m; the rules demand 1 m."""
 POSSESSION_DISTANCE = 0.45
-"""An opponent so near to the ball has it, m."""
+"""An opponent is in possession of the ball only within this distance of it, m."""
 POSSESSION_LEAD = 0.25
-"""If it is nearer to the ball than the player by so much, m."""
+"""An opponent is in possession of the ball only if it is nearer to it than the player by this, m."""
 POSSESSION_BALL_SPEED = 0.5
-"""And if the ball is slower than this, m/s."""
+"""An opponent is in possession of the ball only while the ball is slower than this, m/s."""
 HOME_DISTANCE = 6.0
-"""Nearer to the own goal than this an opponent with the ball is attacked at once, m on the league's pitch."""
+"""Nearer to the own goal than this, an opponent in possession is attacked at once, m on the league's pitch."""
 STAND_OFF_TIME = 4.0
-"""Elsewhere a player stands in its way for so long before it attacks, s: who runs into an opponent falls."""
+"""How long a player stands in the way of an opponent in possession before it attacks, s. Robots that run into each
+other fall."""
 STAND_OFF_INTERVAL = 10.0
-"""It stands off again so long after that began, s."""
+"""Least time between the beginnings of two such waits, s."""
 KEEPER_DISTANCE = 0.9
-"""How far before its goal the keeper stands at most, m on the league's pitch."""
+"""Largest distance of the waiting keeper from its goal, m on the league's pitch."""
 KEEPER_RANGE = 3.2
-"""Balls so near to the goal line are the keeper's, m on the league's pitch ..."""
+"""The keeper goes for a ball only within this distance of the goal line, m on the league's pitch."""
 KEEPER_RANGE_WIDE = 3.6
-"""... if they are so near to the middle, m on the league's pitch ..."""
+"""The keeper goes for a ball only within this distance of the pitch's long axis, m on the league's pitch."""
 KEEPER_BALL_SPEED_SHARE = 1.67
-"""... and not faster than this share of the keeper's own speed ..."""
+"""The keeper goes for a ball only if it is slower than this share of the keeper's own speed."""
 KEEPER_HANDICAP = 0.6
-"""... and if no opponent is nearer by more than this, m."""
+"""The keeper goes for a ball only if no opponent is nearer to it by more than this, m."""
 KEEPER_FOLLOW_RANGE = 5.0
-"""A ball that the keeper has is its own up to here, m on the league's pitch from the goal line."""
+"""A keeper at the ball keeps playing it up to this distance from the goal line, m on the league's pitch."""
 DIVE_BALL_SPEED_SHARE = 1.6
-"""Slower balls, as a share of the keeper's own speed, are walked to."""
+"""The keeper dives only for balls faster than this share of its own speed; it can walk to slower ones."""
 DIVE_DISTANCE = 0.16
-"""A ball that passes nearer is stopped without a dive, m."""
+"""A ball that passes the keeper nearer than this is stopped without a dive, m."""
 DIVE_PAUSE = 5.0
-"""Between dives, s."""
+"""Least time between two dives, s."""
+SHOOT_OUT_DELAY = 0.3
+"""A ball that was seen within this time tells whether a kick-off that is older than it belongs to a shoot-out, s."""
+OFF_CENTRE_SHARE = 0.1
+"""The ball of a shoot-out lies farther than this share of the pitch's length from its middle."""
 CYCLES_PER_SECOND = 1.0 / BEHAVIOURAL_CYCLE
 """Decisions per second of the behavioural world."""
 FIRST_STEP = 0.02
-"""What stands for the time since the last decision before the first, s."""
+"""Time since the last decision that the first decision assumes, s."""
 DEGREES = 180.0 / math.pi
 STANDS_STILL, WANDERS_ABOUT, PLAYS_SOCCER = 0, 1, 2
-"""What a strategy does at all (`Strategy.plays`)."""
+"""Values of `Strategy.plays`."""
 WANDER_SEED = np.uint64(977)
-"""Key of the places that wanderers go to."""
+"""Seed of the places to which wandering players go."""
 
 
 class Skill(IntEnum):
-    """What a player of one's own can have done by the tactics (`players.skills`)."""
+    """Parts of the tactics that `players.skills` offers to users' players."""
 
     WALK_TO = 0
     PLAY_BALL = 1
     LOOK = 2
-    """Where to look; and, as the turn of the order, the direction of the goal from the ball."""
+    """Orders where to look, and writes the direction from the ball to the goal into the order's turn."""
 
 
 class StrategyTable(NamedTuple):
-    """What compiled players of M matches need beside their beliefs."""
+    """What the compiled players of M matches need in addition to their beliefs."""
 
     grounds: Records[GroundRecord]
-    """(M,)."""
+    """Pitch and body of each match (M,)."""
     traits: Records[Records[Strategy]]
-    """(M, 2) of the left and the right team."""
+    """Strategies of the left and the right team (M, 2)."""
+    deciders: Ints
+    """Which function decides for the left and the right team (M, 2): 0 for these tactics, else one of a user."""
     memories: Records[Records[MemoryRecord]]
-    """(M, 22)."""
+    """Memories of the players (M, 22)."""
     modes: Ints
-    """(M,) play modes."""
+    """Play mode of each match, (M,)."""
     held: Bools
-    """(M, 22) players that serve a penalty, and stand."""
+    """Whether a player serves a penalty and has to stand (M, 22)."""
     beamed: Bools
-    """(M, 22) players that have been beamed by their own order; written."""
+    """Whether a player was beamed by its own order (M, 22); `decide_matches` writes it."""
     team_size: int
-    """Players of a team."""
+    """Number of players of a team."""
 
 
 @unchecked
 def decide_one(records: PlayerRecords) -> None:
-    """Asks one player, for callers in Python."""
+    """Decides for one player; the entry for callers in Python."""
     beliefs, games, grounds, traits, memories, orders = records
     decide_player(PlayerContext(beliefs[0], games[0], grounds[0], traits[0], memories[0], orders[0]))
 
 
 @unchecked
 def use_skill(records: PlayerRecords, skill: int, x: float, y: float, face: float) -> None:
-    """Lets one player use a `Skill`, for callers in Python, who fill in the game's record.
+    """Runs one `Skill` for one player; the caller in Python has filled in the game's record.
 
     Args:
-        records: of the player.
-        skill: which.
-        x: of the place to walk to, m; or the direction in which to play the ball, rad.
-        y: of the place to walk to, m; or the strength of the kick, 0..1.
-        face: where to look at the place, rad; NaN for anywhere.
+        records: the records of the player.
+        skill: the skill.
+        x: x of the place to walk to, m, or the direction in which to play the ball, rad.
+        y: y of the place to walk to, m, or the strength of the kick, 0 to 1.
+        face: heading at the place, rad; NaN for any.
     """
     beliefs, games, grounds, traits, memories, orders = records
     player = PlayerContext(beliefs[0], games[0], grounds[0], traits[0], memories[0], orders[0])
     if skill == Skill.WALK_TO:
         walk_to(player, x, y, face, at_ease(player, 0.0))
     elif skill == Skill.PLAY_BALL:
-        aim = Aim(x, y * player.ground.body.kick.reach - REACH_MARGIN, can_kick(player))
-        if not hold(player):
-            play_ball_to(player, aim)
+        play_towards(player, x, y)
     else:
         look(player)
         player.order.turn = goal_direction(player)
 
 
 @unchecked
-def decide_matches(
-    chosen: Ints,
-    players: Records[Records[Player]],
-    balls: Records[Ball],
-    beliefs: Records[Records[BeliefRecord]],
-    table: StrategyTable,
-    games: Records[GameRecord],
-    orders: Records[OrderRecord],
-) -> None:
-    """Asks everybody in the matches `chosen` (K,), and writes what they want into the records of players (M, 22).
-
-    `games` (1,) and `orders` (1,) are room to work in, which no other thread may use at the same time. They belong to
-    the caller because a record does not keep its array alive (`base.records`): arrays made here would be freed at once.
-    """
-    game, order = games[0], orders[0]
-    for m in chosen:
-        game.time, game.mode, game.players = balls[m].cycle / CYCLES_PER_SECOND, table.modes[m], table.team_size
-        for i in range(SLOTS):
-            player, team = players[m][i], i // MAX_PLAYERS
-            if not player.present:
-                continue
-            game.side, game.number = team, i % MAX_PLAYERS + 1
-            game.kicking = player.posture == Posture.KICKING
-            context = PlayerContext(
-                beliefs[m][i], game, table.grounds[m], table.traits[m][team], table.memories[m][i], order
-            )
-            decide_player(context)
-            table.beamed[m, i] = order.beams and game.phase == Phase.LINE_UP
-            if table.beamed[m, i]:
-                beam(player, order.beam_x, order.beam_y, order.beam_heading * DEGREES)
-            _command(player, order, table.held[m, i])
+def play_towards(player: PlayerContext, direction: float, strength: float) -> None:
+    """Goes for the ball and plays it in a direction, rad, with a share of the strength of a kick, 0 to 1."""
+    aim = Aim(direction, strength * player.ground.body.kick.reach - REACH_MARGIN, can_kick(player))
+    if not hold(player):
+        play_ball_to(player, aim)
 
 
 @inlined
 def _command(player: Player, order: OrderRecord, held: bool) -> None:
-    """Passes an order on to the world, as `players.behavioural.order_from` does."""
+    """Writes an order into the world's record of a player, as `players.behavioural.order_from` does for one player."""
     legs = order.legs
     if player.posture == Posture.LYING:
         legs = Legs.GET_UP.value
@@ -256,21 +238,73 @@ def _command(player: Player, order: OrderRecord, held: bool) -> None:
 
 @unchecked
 def decide_player(player: PlayerContext) -> None:
-    """Fills a player's order, and notes in its memory what it will want to know next time."""
-    order = player.order
-    order.legs, order.kick, order.gait, order.intent = Legs.STAND, 0, 0, Intent.STAND
-    order.beams, order.wants_pass = False, False
-    order.ahead, order.left, order.turn, order.strength = 0.0, 0.0, 0.0, 0.0
-    order.ball_ahead, order.ball_left = 0.0, 0.0
-    order.yaw, order.pitch, order.beam_x, order.beam_y, order.beam_heading = 0.0, 0.0, 0.0, 0.0, 0.0
-    _note_mode(player)
-    _choose_legs(player)
+    """Decides for one player: fills its order and updates its memory."""
+    begin_decision(player)
+    if not awaits_play(player):
+        play_soccer(player)
     look(player)
 
 
 @inlined
+def begin_decision(player: PlayerContext) -> None:
+    """Empties a player's order, and works out what kind of play is going on."""
+    order = player.order
+    order.legs, order.kick, order.gait, order.intent = Legs.STAND, 0, 0, Intent.STAND
+    order.beams, order.wants_pass, order.shoots = False, False, False
+    order.ahead, order.left, order.turn, order.strength = 0.0, 0.0, 0.0, 0.0
+    order.ball_ahead, order.ball_left = 0.0, 0.0
+    order.yaw, order.pitch, order.beam_x, order.beam_y, order.beam_heading = 0.0, 0.0, 0.0, 0.0, 0.0
+    _note_mode(player)
+    _note_shoot_out(player)
+
+
+def each_player(decide: Callable[[PlayerContext], None]) -> Callable[..., None]:
+    """A function, to be compiled, that calls `decide` for its players in many matches."""
+
+    def decide_all(
+        chosen: Ints,
+        players: Records[Records[Player]],
+        balls: Records[Ball],
+        beliefs: Records[Records[BeliefRecord]],
+        table: StrategyTable,
+        games: Records[GameRecord],
+        orders: Records[OrderRecord],
+        decider: int,
+    ) -> None:
+        """Decides for players of the matches `chosen` (K,), and writes their orders into their records (M, 22).
+
+        `games` (1,) and `orders` (1,) are working memory, which no other thread may use at the same time. They belong
+        to the caller because a record does not keep its array alive (`base.records`): arrays made here would be freed
+        at once. `decider` is the number in `StrategyTable.deciders` of this function's players.
+        """
+        game, order = games[0], orders[0]
+        for m in chosen:
+            game.time, game.mode, game.players = balls[m].cycle / CYCLES_PER_SECOND, table.modes[m], table.team_size
+            for i in range(SLOTS):
+                player, team = players[m][i], i // MAX_PLAYERS
+                if not player.present or table.deciders[m, team] != decider:
+                    continue
+                game.side, game.number = team, i % MAX_PLAYERS + 1
+                game.kicking = player.posture == Posture.KICKING
+                context = PlayerContext(
+                    beliefs[m][i], game, table.grounds[m], table.traits[m][team], table.memories[m][i], order
+                )
+                decide(context)
+                table.beamed[m, i] = order.beams and game.phase == Phase.LINE_UP
+                if table.beamed[m, i]:
+                    beam(player, order.beam_x, order.beam_y, order.beam_heading * DEGREES)
+                _command(player, order, table.held[m, i])
+
+    return decide_all
+
+
+decide_matches = closure(each_player(decide_player), decide_player)
+"""`each_player` for players of these tactics."""
+
+
+@inlined
 def _note_mode(player: PlayerContext) -> None:
-    """Works out what kind of play is going on, and remembers the play mode."""
+    """Derives phase, favoured team and age of the play mode, and remembers the mode."""
     game, memory = player.game, player.memory
     game.step = game.time - memory.time if memory.time > -math.inf else FIRST_STEP
     memory.time = game.time
@@ -286,35 +320,52 @@ def _note_mode(player: PlayerContext) -> None:
 
 
 @inlined
-def _choose_legs(player: PlayerContext) -> None:
-    """What the legs are to do."""
-    belief, game, traits, memory, order = player.belief, player.game, player.traits, player.memory, player.order
-    if game.phase == Phase.LINE_UP:
+def awaits_play(player: PlayerContext) -> bool:
+    """Lines up before a kick-off, stands after the end, and gets up after a fall; whether it does any of these."""
+    memory = player.memory
+    if player.game.phase == Phase.LINE_UP:
         line_up(player)
-        return
-    if game.phase == Phase.OVER:
+    elif player.game.phase == Phase.OVER:
         memory.goes = False
         stand(player, Intent.STAND)
-        return
-    if not belief.upright:
+    elif not player.belief.upright:
         memory.goes, memory.dribbling, memory.arrival, memory.stopped_at = False, False, math.inf, math.nan
         stand(player, Intent.GET_UP)
-        order.legs = Legs.GET_UP
-        return
+        player.order.legs = Legs.GET_UP
+    else:
+        return False
+    return True
+
+
+@inlined
+def leaves_ball(player: PlayerContext) -> bool:
+    """Steps back from a ball that the player has put into play and must leave to others; whether it does."""
+    memory = player.memory
+    _note_restart(player)
+    if player.game.time - memory.barred >= STEP_BACK_TIME or ball_way(player) >= RESTART_BALL_DISTANCE:
+        return False
+    memory.goes, memory.dribbling, memory.arrival = False, False, math.inf
+    walk(player, -STEP_BACK_SHARE * player.ground.body.ask[1], 0.0, 0.0)
+    player.order.intent = Intent.LEAVE_THE_BALL
+    return True
+
+
+@unchecked
+def play_soccer(player: PlayerContext) -> None:
+    """What a player does by its strategy while the game goes on and it is on its feet."""
+    belief, game, traits, memory = player.belief, player.game, player.traits, player.memory
     if traits.plays < PLAYS_SOCCER:
         if traits.plays == WANDERS_ABOUT:
             wander(player)
         return
-    _note_restart(player)
-    barred = memory.barred > -math.inf
-    able = min(belief.seen_ago, belief.told_ago) < MAX_BALL_AGE and not barred
+    if player.memory.shoot_out:
+        _play_shoot_out(player)
+        return
+    if leaves_ball(player):
+        return
+    able = min(belief.seen_ago, belief.heard_ago) < MAX_BALL_AGE and memory.barred == -math.inf
     aim = memory.aim if memory.aim == memory.aim else goal_direction(player)
     memory.arrival = arrival_time(player, aim) if able else math.inf
-    if barred and game.time - memory.barred < STEP_BACK_TIME and ball_way(player) < RESTART_BALL_DISTANCE:
-        memory.goes, memory.dribbling = False, False
-        walk(player, -STEP_BACK_SHARE * player.ground.body.ask[1], 0.0, 0.0)
-        order.intent = Intent.LEAVE_THE_BALL
-        return
     if traits.keeper and game.number == 1 and game.players > 1:
         _keep_goal(player, able)
         return
@@ -327,7 +378,7 @@ def _choose_legs(player: PlayerContext) -> None:
 
 @inlined
 def _play_in_field(player: PlayerContext) -> None:
-    """What a field player does who has found out whether it goes for the ball."""
+    """Decides for a field player, once it is known whether it goes for the ball."""
     game, traits, memory, order = player.game, player.traits, player.memory, player.order
     if memory.goes and _IS_PASS[game.mode] and game.favour < 0:
         press(player, PASS_MODE_DISTANCE)
@@ -343,12 +394,12 @@ def _play_in_field(player: PlayerContext) -> None:
     if memory.goes and traits.posts:
         press(player, player.ground.restart_distance + RESTART_MARGIN * player.ground.scale)
         return
-    _hold_post(player)
+    hold_post(player)
 
 
 @inlined
 def goes(player: PlayerContext) -> bool:
-    """Whether to go for the ball: the appointed one at an own kick-off, else who is there first."""
+    """Whether the player goes for the ball: the appointed taker at an own kick-off, else the first to arrive."""
     if player.game.phase == Phase.KICK_OFF and player.game.favour > 0 and player.traits.chasers == 1:
         return takes_kick_off(player)
     return goes_for_ball(player)
@@ -356,7 +407,7 @@ def goes(player: PlayerContext) -> bool:
 
 @inlined
 def _note_restart(player: PlayerContext) -> None:
-    """Keeps in mind whether the player has put the ball into play and must leave it to somebody else first."""
+    """Notes whether the player has taken a restart, after which somebody else has to touch the ball first."""
     belief, game, memory = player.belief, player.game, player.memory
     before = memory.mode_before
     if game.phase != Phase.PLAY:
@@ -365,7 +416,7 @@ def _note_restart(player: PlayerContext) -> None:
         since = game.time - memory.barred
         if since > MAX_BARRED_TIME:
             memory.barred = -math.inf
-        elif since > 0.3:
+        elif since > 0.3:  # the ball has left the taker by now, so a player near it is another one
             for k in range(ALL_PLAYERS):
                 other = belief.others[k]
                 away = length(other.x - belief.ball_x, other.y - belief.ball_y)
@@ -383,7 +434,11 @@ def _note_restart(player: PlayerContext) -> None:
 
 @inlined
 def _has_kick_off(game: GameRecord, memory: MemoryRecord) -> bool:
-    """Whether the own team has the next kick-off: after goals who conceded, else who began on the left, first."""
+    """Whether the own team takes the next kick-off.
+
+    After a goal the team that conceded it does; the first half is begun by the team that started on the left, the
+    second by the other.
+    """
     if _IS_GOAL[game.mode]:
         return bool(game.favour < 0)
     return bool((memory.first_side == 1) != memory.started)
@@ -391,7 +446,7 @@ def _has_kick_off(game: GameRecord, memory: MemoryRecord) -> bool:
 
 @inlined
 def line_up(player: PlayerContext) -> None:
-    """Takes the place for the next kick-off."""
+    """Asks to be beamed to the place for the next kick-off, unless the player stands there already."""
     belief, game, traits, memory, order = player.belief, player.game, player.traits, player.memory, player.order
     memory.goes, memory.barred, memory.dribbling, memory.standing = False, -math.inf, False, False
     memory.arrival, memory.stopped_at = math.inf, math.nan
@@ -408,12 +463,12 @@ def line_up(player: PlayerContext) -> None:
         order.beam_x, order.beam_y, order.beam_heading = x, y, heading
 
 
-# ---- players who do not play the ball
+# ---- players that do not play the ball
 
 
 @inlined
 def wander(player: PlayerContext) -> None:
-    """Goes to one place after the other, whatever the ball does."""
+    """Walks to a random place of the pitch, another one every five seconds, whatever the ball does."""
     game, ground = player.game, player.ground
     leg = int(game.time / 5.0)
     slot = game.number - 1 + MAX_PLAYERS * game.side
@@ -425,7 +480,7 @@ def wander(player: PlayerContext) -> None:
 
 @unchecked
 def press(player: PlayerContext, off: float) -> None:
-    """Waits between the ball and the own goal, `off` from the ball, as near as the rules allow."""
+    """Waits between the ball and the own goal, `off` metres from the ball or as near as the rules allow."""
     belief, ground, room = player.belief, player.ground, room_of(player)
     dx, dy = -ground.length / 2 - room.ball_x, -room.ball_y
     way = max(length(dx, dy), 1e-6)
@@ -436,7 +491,7 @@ def press(player: PlayerContext, off: float) -> None:
 
 @inlined
 def stands_off(player: PlayerContext) -> bool:
-    """Whether to stand in the way of an opponent who has the ball, rather than to run into it: who does so falls."""
+    """Whether to stand in the way of an opponent in possession instead of attacking it, which makes robots fall."""
     belief, game, memory, ground = player.belief, player.game, player.memory, player.ground
     if length(belief.ball_vx, belief.ball_vy) > POSSESSION_BALL_SPEED:
         memory.left_since = -math.inf
@@ -454,8 +509,8 @@ def stands_off(player: PlayerContext) -> bool:
 
 
 @unchecked
-def _hold_post(player: PlayerContext) -> None:
-    """Goes to the own place in the formation, or stays where the rules allow it if the strategy knows no posts."""
+def hold_post(player: PlayerContext) -> None:
+    """Walks to the own post of the formation; without posts, the player only goes where the rules allow it."""
     belief, game, ground, traits = player.belief, player.game, player.ground, player.traits
     memory, order = player.memory, player.order
     if traits.posts:
@@ -463,7 +518,7 @@ def _hold_post(player: PlayerContext) -> None:
         x, y = post_place(player, ball_x, ball_y)
     else:
         x, y = allowed_place(ground, room_of(player), belief.x, belief.y)
-    lost = min(belief.seen_ago, belief.told_ago) > MAX_BALL_AGE
+    lost = min(belief.seen_ago, belief.heard_ago) > MAX_BALL_AGE
     face = math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x)
     if game.phase == Phase.KICK_OFF:
         face = math.atan2(-belief.y, -belief.x)
@@ -484,11 +539,11 @@ def _hold_post(player: PlayerContext) -> None:
 
 @unchecked
 def _keep_goal(player: PlayerContext, able: bool) -> None:
-    """What the keeper does; `able` says whether it may and can go for the ball."""
-    belief, memory, order = player.belief, player.memory, player.order
+    """Decides for the keeper; `able` says whether it knows the ball and may play it."""
+    memory = player.memory
     memory.goes = able and may_go(player) and _is_keepers(player)
     if not memory.goes:
-        memory.arrival = math.inf  # so that others go
+        memory.arrival = math.inf  # so that team-mates do not leave the ball to the keeper
     if player.game.phase == Phase.PLAY and player.game.favour == 0 and player.traits.dives and dive(player):
         return
     if player.game.kicking:
@@ -497,15 +552,22 @@ def _keep_goal(player: PlayerContext, able: bool) -> None:
     if memory.goes:
         play_ball(player)
         return
-    memory.dribbling = False
+    _guard_goal(player)
+
+
+@inlined
+def _guard_goal(player: PlayerContext) -> None:
+    """Waits between the ball and the goal."""
+    belief = player.belief
+    player.memory.dribbling = False
     x, y = _guarding_place(player)
     walk_to(player, x, y, math.atan2(belief.ball_y - belief.y, belief.ball_x - belief.x), at_ease(player, 0.0))
-    order.intent = Intent.KEEP_GOAL
+    player.order.intent = Intent.KEEP_GOAL
 
 
 @inlined
 def _is_keepers(player: PlayerContext) -> bool:
-    """Whether the ball is the keeper's to play."""
+    """Whether the keeper is the one to play the ball."""
     belief, game, ground, memory, scale = player.belief, player.game, player.ground, player.memory, player.ground.scale
     from_line, way = belief.ball_x + ground.length / 2, ball_way(player)
     if IS_GOAL_KICK[game.mode]:
@@ -520,7 +582,7 @@ def _is_keepers(player: PlayerContext) -> bool:
     first = way < nearest_opponent(player) + KEEPER_HANDICAP
     if alone:
         return bool(from_line < KEEPER_RANGE * scale or (first and belief.ball_x < 0.0))
-    more = 0.4 if memory.goes else 0.0  # who goes already goes on a little farther
+    more = 0.4 if memory.goes else 0.0  # hysteresis: a keeper on its way goes on a little farther
     if from_line > KEEPER_RANGE * scale + more or abs(belief.ball_y) > KEEPER_RANGE_WIDE * scale + more:
         return False
     if length(belief.ball_vx, belief.ball_vy) > KEEPER_BALL_SPEED_SHARE * ground.body.run:
@@ -530,21 +592,21 @@ def _is_keepers(player: PlayerContext) -> bool:
 
 @inlined
 def _guarding_place(player: PlayerContext) -> tuple[float, float]:
-    """The place between ball and goal: on the line to the middle of the goal, farther out for a far ball."""
+    """The keeper's place on the line from the ball to the middle of the goal, farther out for a far ball, m."""
     belief, ground, line = player.belief, player.ground, -player.ground.length / 2
-    known = min(belief.seen_ago, belief.told_ago) < MAX_BALL_AGE
+    known = min(belief.seen_ago, belief.heard_ago) < MAX_BALL_AGE
     bx, by = (belief.ball_x, belief.ball_y) if known else (0.0, 0.0)
     dx, dy = max(bx - line, 0.05), by
     way = length(dx, dy)
     out = clip(0.35 * way, 0.35 * ground.scale, KEEPER_DISTANCE * ground.scale)
     most = ground.goal_width / 2 - 0.15
-    # a little more to the side than on the line: the keeper reaches farther to the middle than to the post
+    # A factor of 1.15 moves it towards the near post: the keeper reaches farther to the middle than to the post.
     return max(line + out * dx / way, line + 0.3 * ground.scale), clip(1.15 * out * dy / way, -most, most)
 
 
 @inlined
 def dive(player: PlayerContext) -> bool:
-    """Orders a dive if a ball is about to pass that only a dive can reach; whether it does."""
+    """Orders a dive if a ball is about to pass that only a dive can reach, and returns whether it did."""
     belief, game, ground, order = player.belief, player.game, player.ground, player.order
     vx, speed = belief.ball_vx, length(belief.ball_vx, belief.ball_vy)
     slow = speed < DIVE_BALL_SPEED_SHARE * ground.body.run
@@ -560,9 +622,64 @@ def dive(player: PlayerContext) -> bool:
     soon, off = rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
     if soon > ground.body.dive_time or not DIVE_DISTANCE < abs(off) < ground.body.dive_reach:
         return False
-    if math.cos(belief.heading) < 0.3:  # who does not look ahead would dive the wrong way
+    if math.cos(belief.heading) < 0.3:  # a keeper that does not face the pitch would dive the wrong way
         return False
     player.memory.dived = game.time
     stand(player, Intent.DIVE)
     order.legs = Legs.DIVE_LEFT if off > 0.0 else Legs.DIVE_RIGHT
     return True
+
+
+# ---- penalty shoot-outs: one kicks, the other team's keeper guards its goal, and the others wait where they are put
+
+
+@inlined
+def _note_shoot_out(player: PlayerContext) -> None:
+    """Recognises a shoot-out, which has the play modes of a game, by where the ball of a kick-off lies.
+
+    Where the taker may go on with the ball, a shoot-out is played like a game.
+    """
+    belief, game = player.belief, player.game
+    if (
+        player.ground.one_touch
+        and game.phase == Phase.KICK_OFF
+        and game.mode_age > SHOOT_OUT_DELAY
+        and belief.seen_ago < SHOOT_OUT_DELAY
+    ):
+        player.memory.shoot_out = length(belief.ball_x, belief.ball_y) > OFF_CENTRE_SHARE * player.ground.length
+
+
+@unchecked
+def _play_shoot_out(player: PlayerContext) -> None:
+    """Decides for a player in a shoot-out: keeper, kicker, or one that waits."""
+    belief, game, memory = player.belief, player.game, player.memory
+    memory.arrival = math.inf
+    if game.number == 1 and game.players > 1:
+        memory.goes = False
+        if belief.ball_x > 0.0:
+            stand(player, Intent.WAIT)
+        elif game.phase != Phase.PLAY or not player.traits.dives or not dive(player):
+            _guard_goal(player)
+        return
+    if game.phase == Phase.KICK_OFF:
+        memory.goes = game.favour > 0 and _is_kicker(player)
+    else:
+        memory.goes = False  # a second touch ends the kick
+    if game.kicking:
+        stand(player, Intent.KICK)
+    elif memory.goes:
+        play_penalty(player)
+    else:
+        stand(player, Intent.WAIT)
+
+
+@inlined
+def _is_kicker(player: PlayerContext) -> bool:
+    """Whether the player is the one that the referee has put behind the ball: no team-mate is nearer to it."""
+    belief, own = player.belief, player.game.number - 1
+    nearest = belief.x < belief.ball_x
+    for k in range(1, player.game.players):
+        mate = belief.others[k]
+        nearer = length(mate.x - belief.ball_x, mate.y - belief.ball_y) < ball_way(player)
+        nearest = nearest and not (nearer and is_known(belief, k, own))
+    return bool(nearest)

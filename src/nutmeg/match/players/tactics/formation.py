@@ -1,20 +1,20 @@
-"""Where players belong, and who does what: line-up, formation, who goes for the ball, who takes which place.
+"""Line-up and formation: where players stand, which of them goes for the ball, and which post each takes.
 
-    line_up_place(player, kicks_off)                # x, y and heading before a kick-off
-    hold_place(player)                              # the own place in the formation
-    goes_for_ball(player)
+    line_up_place(ground, number, players, takes, aim)      # x, y and heading before a kick-off
+    post_place(player, ball_x, ball_y)                      # the own post in the formation
+    goes_for_ball(player)                                   # whether this player goes for the ball
 
-A formation has a post for everybody but the keeper and who goes for the ball. Posts are filled in the order of `POSTS`:
-with four a side one waits behind the ball and one ahead of it, for balls that get through; the more there are, the more
-of them cover the goal and go wide. A post follows the ball by a share of its way, as in the position tables of 2D
-teams; the shares are chosen here. Afterwards posts are moved to where the rules allow them (`Room`) and apart from each
-other.
+A formation has a post for each player but the keeper and the one that goes for the ball. Posts are filled in the order
+of `POSTS`: with four a side, one player waits behind the ball and one ahead of it, for balls that get through; larger
+teams add posts that cover the goal and the wings. A post follows the ball by a share of the ball's coordinates, as in
+the position tables of 2D teams; the shares were tuned by hand. Then posts are moved to where the rules allow them
+(`Room`) and apart from each other.
 
-Everybody works out the same from what it knows. Where team-mates tell when they could play the ball, they agree within
-a few tenths of a second on who goes; who goes already is given some credit, so that they do not waver. Posts are given
-out so that the sum of the squares of the ways is least. Straight ways then never make two players meet (Turpin, Michael
-and Kumar 2014: concurrent assignment and planning of trajectories), and nobody has to go much farther than the others,
-as in SCRAM (MacAlpine, Price and Stone 2015), which minimises the longest way.
+Each player computes the same assignment from its own belief. Messages in which team-mates report when they could play
+the ball make them agree within a few tenths of a second; the player on its way to the ball gets a credit, so that they
+do not waver. Posts are assigned so that the sum of the squared distances is least. Straight paths to them then never
+collide (Turpin, Michael and Kumar 2014: concurrent assignment and planning of trajectories), and no path is much longer
+than the others, as in SCRAM (MacAlpine, Price and Stone 2015), which minimises the longest one.
 """
 
 from __future__ import annotations
@@ -48,34 +48,34 @@ POSTS = np.array(
         [0.6, 6.0, 0.2, 0.0, 0.0],  # striker
     ]
 )
-"""(9, 5) places that follow the ball: share of the ball's x plus an offset ahead, share of its y plus an offset to the
-middle of the pitch from the ball's side, and one to the team's left; m on the league's pitch."""
+"""Posts (9, 5), which follow the ball: a share of the ball's x plus an offset ahead, a share of its y plus an offset
+from the ball's side towards the middle of the pitch, and an offset to the team's left; m on the league's pitch."""
 POST_SPACING = 1.6
-"""Posts are at least so far from each other, m on the league's pitch."""
+"""Least distance between two posts, m on the league's pitch."""
 BALL_DISTANCE = 1.2
-"""Who does not go for the ball keeps so far from it, m on the league's pitch."""
+"""Distance from the ball that players keep that do not go for it, m on the league's pitch."""
 RESTART_MARGIN = 0.4
-"""When opponents put the ball into play, so much more than the rules want, m on the league's pitch."""
+"""Distance that is added to the one the rules demand when the opponents take a restart, m on the league's pitch."""
 LINE_MARGIN = 0.5
-"""Posts keep so far inside the lines, m on the league's pitch."""
+"""Least distance of posts from the lines around the pitch, m on the league's pitch."""
 AREA_MARGIN = 0.4
-"""And so far outside a penalty area, m on the league's pitch."""
+"""Least distance of posts from a penalty area that is forbidden, m on the league's pitch."""
 MOUTH_DEPTH, MOUTH_MARGIN = 4.0, 1.0
-"""Posts ahead of the ball are not so near to the opponents' goal line and, at the same time, no farther than this to a
-side of the goal: who stands there blocks the own attacker. Both are m on the league's pitch."""
+"""Posts ahead of the ball stay out of a rectangle before the opponents' goal, this deep and reaching this far beyond
+the goal posts on either side, because players there block their own attacker; m on the league's pitch."""
 POSTS_INTERVAL = 0.2
-"""How often places are given out, s."""
+"""Least time between two assignments of the posts, s."""
 POST_LOYALTY = 1.0
-"""A player keeps its post unless another assignment saves the team so much of the squared ways, m^2."""
+"""A player keeps its post unless another assignment lowers the sum of squared distances by more than this, m^2."""
 PLACE_ANGLES = np.array([sign * step * math.pi / 8 for step in range(9) for sign in (1, -1)])
-"""Directions around the ball that are tried for a place, rad from the wished one."""
+"""Directions around the ball that are tried for a place, relative to the preferred one, rad."""
 RECEIVER_NUMBER, TAKER_NUMBER = 3, 2
-"""Numbers of who gets the ball from a kick-off, and who takes it."""
+"""Numbers of the player that receives a kick-off and of the one that takes it."""
 TAKER_DISTANCE = 0.46
-"""How far from the ball the taker of a kick-off is put, m. Before the kick-off the league's server moves everybody back
-whose limbs reach over the halfway line."""
+"""Distance of the kick-off's taker from the ball before the whistle, m. Nearer players would be moved back by the
+league's server, because their limbs reach over the halfway line."""
 RECEIVER_PLACE = (-0.5, 1.5, -0.5)
-"""Where the receiver stands and looks: x, y, m on the league's pitch, and heading, rad."""
+"""Place of the kick-off's receiver: x, y, m on the league's pitch, and heading, rad."""
 LINE_UP_PLACES = np.array(
     [
         [-14.4, 0.0],
@@ -91,33 +91,34 @@ LINE_UP_PLACES = np.array(
         [-4.6, 0.4],
     ]
 )
-"""(11, 2) places by number on the league's pitch, when opponents kick off, m."""
+"""Places (11, 2) by the player's number at the opponents' kick-off, m on the league's pitch."""
 CIRCLING_WAY = 0.3
-"""How much farther it is for each radian around the ball, m."""
+"""Additional way for each radian that a player has to walk around the ball, m/rad."""
 DRIVEN_BALL_SHARE = 0.8
-"""How much of its speed a ball keeps that somebody drives along."""
+"""Share of its speed that a ball is expected to keep while somebody dribbles it."""
 PREDICTION_TIME = 3.0
-"""For how long that is foreseen, s."""
+"""Longest time for which dribbling is predicted, s."""
 KICKED_BALL_SPEED_SHARE = 1.5
-"""Balls faster than this share of a player's speed have been kicked, and roll on by themselves."""
+"""A ball faster than this share of the player's running speed was kicked, and rolls freely."""
 GOING_CREDIT = 0.48
-"""Who goes already is taken to be so much nearer, m: players do not alternate."""
+"""The player that goes for the ball counts as this much nearer to it, so that players do not alternate, m."""
 KEEPER_CREDIT = 3.0
-"""A keeper who goes is taken to be there so much sooner, s: it goes for few balls."""
+"""A keeper that goes for the ball counts as arriving this much sooner, s; it goes for few balls."""
 MAX_REPORT_AGE = 1.5
-"""What a team-mate said so long ago about its arrival is not used, s."""
+"""Reports of team-mates about their arrival are ignored after this time, s."""
 IS_GOAL_KICK = np.array([mode in GOAL_KICKS for mode in PlayMode])
-"""(modes,) which play modes are goal kicks."""
+"""Whether a play mode is a goal kick (modes,)."""
 
 
 class Room(NamedTuple):
-    """Where players may stand who do not go for the ball."""
+    """Where players may stand that do not go for the ball."""
 
     ball_x: float
     ball_y: float
     off_ball: float
     """Distance to keep from the ball, m."""
     own_half: bool
+    """Whether players have to stay in their own half."""
     off_circle: bool
     """Whether the centre circle is forbidden."""
     off_their_area: bool
@@ -126,7 +127,7 @@ class Room(NamedTuple):
 
 @inlined
 def room_of(player: PlayerContext) -> Room:
-    """What the situation leaves."""
+    """The restrictions of the present play mode."""
     belief, game, ground = player.belief, player.game, player.ground
     kick_off = game.phase == Phase.KICK_OFF
     theirs = game.favour < 0 and (kick_off or game.phase == Phase.RESTART)
@@ -139,9 +140,10 @@ def room_of(player: PlayerContext) -> Room:
 
 @unchecked
 def allowed_place(ground: GroundRecord, room: Room, x: float, y: float) -> tuple[float, float]:
-    """The nearest place, more or less, where a player may stand who does not go for the ball."""
+    """A place near (x, y), m, where a player may stand that does not go for the ball."""
     x, y = _inside(ground, room, x, y)
     if length(x - room.ball_x, y - room.ball_y) < room.off_ball:
+        # Places on a circle around the ball are tried from the preferred one on, which is shifted towards the own goal.
         first = math.atan2(y - room.ball_y, x - room.ball_x - 0.5 * room.off_ball)
         for turn in PLACE_ANGLES:
             x = room.ball_x + room.off_ball * math.cos(first + turn)
@@ -154,10 +156,10 @@ def allowed_place(ground: GroundRecord, room: Room, x: float, y: float) -> tuple
 
 @inlined
 def _inside(ground: GroundRecord, room: Room, x: float, y: float) -> tuple[float, float]:
-    """A place inside the lines and where the play mode allows, whatever the ball."""
+    """The place moved inside the lines and to where the play mode allows players, whatever the ball."""
     end, side, margin = ground.length / 2, ground.width / 2, LINE_MARGIN * ground.scale
     x, y = clip(x, margin - end, end - margin), clip(y, margin - side, side - margin)
-    # Out of the own penalty area, where field players may be illegal defenders.
+    # Field players in their own penalty area may be illegal defenders.
     area = AREA_MARGIN * ground.scale
     edge, half_width = end - ground.penalty_depth - area, ground.penalty_width / 2 + area
     if abs(y) < half_width and (x < -edge or (room.off_their_area and x > edge)):
@@ -174,14 +176,14 @@ def _inside(ground: GroundRecord, room: Room, x: float, y: float) -> tuple[float
 def line_up_place(
     ground: GroundRecord, number: int, players: int, takes: bool, aim: float
 ) -> tuple[float, float, float]:
-    """Where a player is to stand before a kick-off: x, y, m, and heading, rad.
+    """The place of a player before a kick-off: x, y, m, and heading, rad.
 
     Args:
         ground: the pitch.
-        number: of the player.
-        players: how many the team has.
+        number: the player's number.
+        players: number of players of its team.
         takes: whether its team takes the kick-off.
-        aim: direction of the kick-off, rad; 0 plays it to nobody.
+        aim: direction of the kick-off, rad; 0 plays it ahead, to no receiver.
     """
     if takes and number == (TAKER_NUMBER if players > 1 else 1):
         turn = aim if players >= RECEIVER_NUMBER else 0.0
@@ -203,7 +205,7 @@ def line_up_place(
 
 @unchecked
 def formation(ground: GroundRecord, room: Room, ball_x: float, ball_y: float, places: Floats) -> None:
-    """Fills places (posts, 2), the most important first, for a ball that will be at a place, m."""
+    """Writes the posts into `places` (posts, 2), the most important first, for a ball at (ball_x, ball_y), m."""
     outside = 1.0 if ball_y >= 0 else -1.0
     before_goal = max(ground.length / 2 - MOUTH_DEPTH * ground.scale, ball_x)
     beside_goal = ground.goal_width / 2 + MOUTH_MARGIN * ground.scale
@@ -211,14 +213,14 @@ def formation(ground: GroundRecord, room: Room, ball_x: float, ball_y: float, pl
         x = POSTS[k, 0] * ball_x + POSTS[k, 1] * ground.scale
         y = POSTS[k, 2] * ball_y + (POSTS[k, 4] - outside * POSTS[k, 3]) * ground.scale
         if x > before_goal and abs(y) < beside_goal:
-            y = -outside * beside_goal  # at the far post, where balls come that the keeper lets go
+            y = -outside * beside_goal  # at the far post, where balls arrive that the keeper does not hold
         x, y = allowed_place(ground, room, x, y)
         places[k, 0], places[k, 1] = _apart(ground, room, x, y, places[:k])
 
 
 @unchecked
 def _apart(ground: GroundRecord, room: Room, x: float, y: float, others: Floats) -> tuple[float, float]:
-    """A place as near to a wished one as others (K, 2), who have theirs already, leave room."""
+    """The first of some places around (x, y), nearest first, that keeps `POST_SPACING` from posts `others` (K, 2)."""
     spacing = POST_SPACING * ground.scale
     for ring in range(4):
         way = spacing * (0.0, 1.0, 1.5, 2.0)[ring]
@@ -237,7 +239,7 @@ def _apart(ground: GroundRecord, room: Room, x: float, y: float, others: Floats)
 
 @unchecked
 def post_place(player: PlayerContext, ball_x: float, ball_y: float) -> tuple[float, float]:
-    """The own place in the formation, m; posts are given out anew every `POSTS_INTERVAL`."""
+    """The own post in the formation, m; posts are assigned anew every `POSTS_INTERVAL`."""
     belief, game, ground, memory = player.belief, player.game, player.ground, player.memory
     goer, own, alone = _goer_of(player), game.number - 1, game.players == 1 or not player.traits.keeper
     first = 0 if alone else 1  # the keeper has no post
@@ -261,7 +263,14 @@ def post_place(player: PlayerContext, ball_x: float, ball_y: float) -> tuple[flo
 
 @unchecked
 def _assigned(player: PlayerContext, who: Ints, places: Floats, row: int) -> int:
-    """Which of the places (P, 2) is that of player `row` of those who share them, rows of the belief (P,)."""
+    """The index of the post that the assignment gives to player `row`.
+
+    Args:
+        player: the player that decides.
+        who: rows of the belief of the players that share the posts (P,).
+        places: the posts (P, 2).
+        row: index of the player in `who`.
+    """
     belief, memory, own = player.belief, player.memory, player.game.number - 1
     cost = np.empty((len(who), len(who)))
     for i in range(len(who)):
@@ -315,12 +324,12 @@ def assign(cost: Floats) -> Ints:
     return found
 
 
-# ---- who goes for the ball
+# ---- going for the ball
 
 
 @inlined
 def rolled(player: PlayerContext, seconds: float) -> float:
-    """How far a rolling ball comes in a time, as a share of its speed, s: it slows down as the body's pitch lets it."""
+    """How far the ball rolls in a time, divided by its speed, s; it slows down by damping or by rolling friction."""
     belief, body = player.belief, player.ground.body
     if body.ball_damped > 0.0:
         return (1.0 - math.exp(-body.ball_damped * seconds)) / body.ball_damped
@@ -333,7 +342,7 @@ def rolled(player: PlayerContext, seconds: float) -> float:
 
 @inlined
 def rolling_time(player: PlayerContext, way: float, speed: float) -> float:
-    """How long a ball of a speed needs for a way, s; inf if it does not come so far."""
+    """The time that a ball of an initial speed needs for a distance, s; inf if it stops before."""
     body = player.ground.body
     if body.ball_damped > 0.0:
         share = body.ball_damped * way / speed
@@ -346,7 +355,7 @@ def rolling_time(player: PlayerContext, way: float, speed: float) -> float:
 
 @inlined
 def speed_for(player: PlayerContext, reach: float) -> float:
-    """The speed of a ball that comes to rest after a way, m/s; inf where nothing slows it down."""
+    """The initial speed of a ball that comes to rest after a distance, m/s; inf where nothing slows it down."""
     body = player.ground.body
     if body.ball_damped > 0.0:
         return body.ball_damped * reach
@@ -355,14 +364,14 @@ def speed_for(player: PlayerContext, reach: float) -> float:
 
 @inlined
 def ball_after(player: PlayerContext, seconds: float) -> tuple[float, float]:
-    """Where the ball will have rolled to, if nobody touches it, m."""
+    """The predicted place of the ball if nobody touches it, m."""
     belief, share = player.belief, rolled(player, seconds)
     return belief.ball_x + share * belief.ball_vx, belief.ball_y + share * belief.ball_vy
 
 
 @inlined
 def arrival_time(player: PlayerContext, aim: float) -> float:
-    """When the player could play the ball in a direction, s from now; slow balls are driven on by somebody."""
+    """The time from now until the player could play the ball in a direction, s; slow balls count as being dribbled."""
     belief, run = player.belief, player.ground.body.run
     vx, vy = belief.ball_vx, belief.ball_vy
     dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
@@ -379,26 +388,29 @@ def arrival_time(player: PlayerContext, aim: float) -> float:
 
 @inlined
 def _seeming_arrival(player: PlayerContext, x: float, y: float) -> float:
-    """When somebody at a place could play the ball, by its place alone, s; who is on the wrong side of it is later."""
+    """The time until a player at a place could play the ball, from its place alone, s.
+
+    A player between the ball and the opponents' goal has to walk around the ball first.
+    """
     dx, dy = player.belief.ball_x - x, player.belief.ball_y - y
     return (length(dx, dy) + CIRCLING_WAY * abs(math.atan2(dy, dx))) / player.ground.body.run
 
 
 @inlined
 def _mates_lead(player: PlayerContext, k: int) -> float:
-    """By how much team-mate k (a row of the belief) could play the ball sooner than the player, s.
+    """How much sooner team-mate k (a row of the belief) could play the ball than the player, s.
 
-    By what the team-mate tells, if it has spoken lately. Otherwise both are judged by their places alone, so that both
-    come to the same result.
+    A recent report of the team-mate is used if there is one. Otherwise both are judged by their places alone, so that
+    both players come to the same result.
     """
     belief, game, memory, body = player.belief, player.game, player.memory, player.ground.body
     report, credit = memory.reports[k], GOING_CREDIT / body.run
     mine = credit if memory.goes else 0.0
     if game.time - report.time < MAX_REPORT_AGE:
-        told = report.arrival
+        theirs = report.arrival
         if report.goes:
-            told -= game.time - report.time + (KEEPER_CREDIT if k == 0 else credit)
-        return memory.arrival - mine - told
+            theirs -= game.time - report.time + (KEEPER_CREDIT if k == 0 else credit)
+        return memory.arrival - mine - theirs
     mate = belief.others[k]
     if k == 0 and player.traits.keeper:
         return -math.inf
@@ -408,7 +420,7 @@ def _mates_lead(player: PlayerContext, k: int) -> float:
 
 @inlined
 def goes_for_ball(player: PlayerContext) -> bool:
-    """Whether the player is one of those of its team who go for the ball: as many as the strategy wants."""
+    """Whether the player is among the first of its team at the ball, as many as the strategy sends."""
     belief, own, sooner = player.belief, player.game.number - 1, 0
     for k in range(player.game.players):
         if is_known(belief, k, own):
@@ -420,7 +432,7 @@ def goes_for_ball(player: PlayerContext) -> bool:
 
 @inlined
 def _goer_of(player: PlayerContext) -> int:
-    """The row of who goes for the ball, as far as the player knows."""
+    """The row of the team's player that goes for the ball, as far as this player knows."""
     belief, own, best, most = player.belief, player.game.number - 1, -1, -math.inf
     if player.memory.goes:
         return own
@@ -434,7 +446,7 @@ def _goer_of(player: PlayerContext) -> int:
 
 @inlined
 def takes_kick_off(player: PlayerContext) -> bool:
-    """Whether the player takes its team's kick-off: number 2, or the first on the pitch who is no keeper."""
+    """Whether the player takes its team's kick-off: number 2 or, without it, the field player of the lowest number."""
     belief, own = player.belief, player.game.number - 1
     if is_known(belief, TAKER_NUMBER - 1, own):
         return False
@@ -448,7 +460,7 @@ def takes_kick_off(player: PlayerContext) -> bool:
 
 @inlined
 def may_go(player: PlayerContext) -> bool:
-    """Whether the own team may go for the ball at all."""
+    """Whether the rules let the own team play the ball now."""
     phase = player.game.phase
     found: bool = phase == Phase.PLAY or (phase in (Phase.KICK_OFF, Phase.RESTART) and player.game.favour > 0)
     return found

@@ -1,10 +1,10 @@
-"""Where a player looks: at the ball, with an eye on landmarks, and around when either is lost.
+"""Where a player looks: at the ball, at landmarks, and around when its pose or the ball is lost.
 
-There are two kinds of eyes. The league's camera sees 60 degrees to each side and nothing better in its middle, so a
-player can watch the ball from the corner of its eye while it looks where the landmarks are; it does so when it is less
-sure of its pose than it might be. Two cameras with a narrow view show either the ball or a goal: such a player looks at
-the ball most of the time, and now and then for a goal. Who has no idea of its pose, or of the ball, turns its head from
-one side to the other; the time says how far the head has swept.
+There are two kinds of eyes. The league's camera sees 60 degrees to each side with the same accuracy everywhere, so a
+player can keep the ball near the edge of its view while it looks at landmarks; it does so when its pose is uncertain.
+Two cameras with a narrow view show either the ball or a goal: such a player looks at the ball most of the time, and at
+intervals for a goal. A player that has lost its pose or the ball sweeps its head from side to side; the angle of the
+sweep is a function of time, so it needs no state.
 """
 
 from __future__ import annotations
@@ -25,49 +25,51 @@ if TYPE_CHECKING:
 # ---- one camera with a wide view
 
 CERTAIN_PLACE, UNCERTAIN_PLACE = 0.04, 0.3
-"""Below the first deviation of the place a player looks at the ball, above the second it cares for nothing else, m."""
+"""Standard deviation of the own place below which a player looks straight at the ball, and above which it sweeps its
+head for landmarks, m."""
 CERTAIN_HEADING, UNCERTAIN_HEADING = math.radians(0.5), math.radians(10.0)
-"""The same for the heading, rad."""
+"""The same two limits for the standard deviation of the own heading, rad."""
 BALL_SEARCH_AGE, BALL_SEARCH_DEVIATION = 2.0, 1.0
-"""A ball is looked for that nothing was known of for so long, s, or whose place has such a deviation, m."""
+"""The head searches for a ball that was neither seen nor heard of for the first, s, or whose place has a standard
+deviation above the second, m."""
 BALL_OFF_CENTRE, KEEPER_BALL_OFF_CENTRE = math.radians(45.0), math.radians(25.0)
-"""How far from the middle of the view the ball may be for field players and for the keeper, rad."""
+"""Largest angle between the ball and the middle of the view, for field players and for the keeper, rad."""
 WIDE_SWEEP_ANGLE, WIDE_SWEEP_TIME = math.radians(100.0), 1.6
-"""How far the head turns to each side when it searches, rad, and how long it takes there and back, s."""
+"""Amplitude, rad, and period, s, of the head's sweep."""
 HEAD_PITCH = -0.35
-"""Pitch of the head in general: it sees from above the horizon down to its feet, rad."""
+"""Usual pitch of the head, from which the camera sees both the horizon and the robot's feet, rad."""
 TORSO_HEIGHT = 0.33
-"""Height of the torso of who walks, m."""
+"""Height of the torso of a walking robot, m."""
 VIEW_MARGIN = math.radians(8.0)
-"""So near to the edge of the view a landmark may be just outside, rad."""
+"""Landmarks nearer than this to the edge of the view count less, because they may be just outside, rad."""
 GAZE_DIRECTIONS = 5
-"""Directions that are compared to each side."""
+"""Number of gaze directions that are compared to each side, the middle one included."""
 KICKER_GAZE_DISTANCE = 0.6
-"""Who goes for the ball and is so near has eyes for nothing else, m."""
+"""Within this distance, a player that goes for the ball looks at nothing else, m."""
 
 # ---- two cameras with a narrow view
 
 GLANCE_INTERVAL = 2.4
-"""How often a player looks for a goal instead of the ball, s."""
+"""Time between two glances at a goal, s."""
 GLANCE_TIME = 0.7
-"""How long it then looks for the goal, s."""
+"""Duration of a glance at a goal, s."""
 CERTAIN_SPREAD = 0.12
-"""Deviation of the own place below which no glance is needed, m."""
+"""Standard deviation of the own place below which no glance is needed, m."""
 CERTAIN_HEADING_SPREAD = 0.08
-"""Deviation of the own heading below which no glance is needed, rad."""
+"""Standard deviation of the own heading below which no glance is needed, rad."""
 NARROW_SWEEP_ANGLE, NARROW_SWEEP_TIME = 1.6, 2.6
-"""How far the head turns when it searches, rad, and how long it takes there and back, s."""
+"""Amplitude, rad, and period, s, of the head's sweep."""
 NARROW_YAW_LIMIT = 2.0
-"""How far a head turns to look at something, rad."""
+"""Largest yaw at which the head looks at something, rad."""
 SEARCH_BALL_AGE = 1.5
-"""A ball not seen for so long is searched for, s."""
+"""The head searches for a ball that was neither seen nor heard of for this time, s."""
 SEARCH_PITCH = -0.2
-"""Pitch of a head that searches, rad."""
+"""Pitch of the head while it searches, rad."""
 
 
 @inlined
 def look(player: PlayerContext) -> None:
-    """Orders where the head is to look now."""
+    """Orders yaw and pitch of the head."""
     if player.ground.body.wide_view:
         _look_with_wide_view(player)
     else:
@@ -81,7 +83,7 @@ def _look_with_wide_view(player: PlayerContext) -> None:
     dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
     way, keeps = length(dx, dy), player.traits.keeper and game.number == 1 and game.players > 1
     kicks = player.memory.goes and way < KICKER_GAZE_DISTANCE and not keeps
-    lost = min(belief.seen_ago, belief.told_ago) > BALL_SEARCH_AGE or belief.ball_spread > BALL_SEARCH_DEVIATION
+    lost = min(belief.seen_ago, belief.heard_ago) > BALL_SEARCH_AGE or belief.ball_spread > BALL_SEARCH_DEVIATION
     unsure = belief.spread > UNCERTAIN_PLACE or belief.heading_spread > UNCERTAIN_HEADING
     if (lost or unsure) and not (kicks and belief.seen_ago < BALL_SEARCH_AGE):
         order.yaw, order.pitch = sweep(game.time, WIDE_SWEEP_ANGLE, WIDE_SWEEP_TIME), HEAD_PITCH
@@ -91,14 +93,14 @@ def _look_with_wide_view(player: PlayerContext) -> None:
     if not kicks and (belief.spread > CERTAIN_PLACE or belief.heading_spread > CERTAIN_HEADING):
         aside = KEEPER_BALL_OFF_CENTRE if keeps else BALL_OFF_CENTRE
         order.yaw = _best_yaw(belief, player.ground, bearing, aside)
-    # low enough for a ball at the feet, else level enough for the far side
+    # The pitch is low enough for a ball at the feet, and otherwise level enough to see the far side of the pitch.
     below = math.atan2(TORSO_HEIGHT + NECK_HEIGHT + NOD_HEIGHT - belief.ball_height, way)
     order.pitch = min(HEAD_PITCH, HALF_VIEW * 0.7 - below)
 
 
 @unchecked
 def _best_yaw(belief: BeliefRecord, ground: GroundRecord, bearing: float, aside: float) -> float:
-    """The yaw that has the ball, and most of the corners and goal posts, in view; near ones count more."""
+    """The yaw with the ball and the most corners and goal posts in view, of which near ones count more, rad."""
     best, most = bearing, -1.0
     for step in range(-GAZE_DIRECTIONS + 1, GAZE_DIRECTIONS):
         yaw = clip(bearing + aside * step / (GAZE_DIRECTIONS - 1), -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
@@ -115,18 +117,18 @@ def _best_yaw(belief: BeliefRecord, ground: GroundRecord, bearing: float, aside:
 
 @inlined
 def sweep(time: float, angle: float, period: float) -> float:
-    """The yaw of a head that searches: to and fro at an even speed."""
+    """The yaw of a searching head at a time: a triangle wave of constant speed, rad."""
     return angle * (4.0 * abs((time / period) % 1.0 - 0.5) - 1.0)
 
 
 @inlined
 def _look_with_narrow_view(player: PlayerContext) -> None:
-    """Looks with two cameras, one of which shows what is near."""
+    """Looks with two cameras, of which the lower one shows the ground before the feet."""
     belief, body, order = player.belief, player.ground.body, player.order
-    time, age = player.game.time, min(belief.seen_ago, belief.told_ago)
+    time, age = player.game.time, min(belief.seen_ago, belief.heard_ago)
     dx, dy = belief.ball_x - belief.x, belief.ball_y - belief.y
     way = length(dx, dy)
-    # Numbers shift the moment, so that not all players of a team look away from the ball at once.
+    # The glances of players are shifted by their numbers, so that not all look away from the ball at once.
     phase = (time + 0.3 * player.game.number) % GLANCE_INTERVAL
     unsure = belief.spread > CERTAIN_SPREAD or belief.heading_spread > CERTAIN_HEADING_SPREAD
     lost = belief.spread > 5 * CERTAIN_SPREAD or belief.heading_spread > 5 * CERTAIN_HEADING_SPREAD
@@ -144,7 +146,7 @@ def _look_with_narrow_view(player: PlayerContext) -> None:
 
 @inlined
 def _nearest_goal(player: PlayerContext) -> float:
-    """Yaw of the goal that the head has to turn least for."""
+    """Yaw of the goal for which the head has to turn least, rad."""
     belief, best = player.belief, math.inf
     for end in (-1.0, 1.0):
         yaw = wrap_angle(math.atan2(-belief.y, end * player.ground.length / 2 - belief.x) - belief.heading)

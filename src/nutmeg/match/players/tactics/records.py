@@ -1,10 +1,10 @@
 """Records that the compiled tactics read and write.
 
 Tactics are compiled once and decide for one player of the physical world as well as for thousands of players of
-behavioural games, so they get records instead of objects: what a player believes (`tracking.records`), the game, the
-ground and the body (`Abilities`), the strategy's parameters (`strategies.Strategy`), and a memory of its own; and they
-fill an order. A `PlayerContext` holds all six. Metres, seconds, radians, in the frame of the player's own team, which
-attacks +x.
+behavioural games, so they get records instead of objects: the player's belief (`tracking.records`), the game, the
+ground with the body (`Abilities`), the strategy's parameters (`strategies.Strategy`) and the player's memory; and they
+fill an order. A `PlayerContext` holds all six. Units are metres, seconds and radians, in the frame of the player's own
+team, which attacks +x.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 LEAGUE_LENGTH, LEAGUE_WIDTH = 30.0, 20.0
-"""Size of the pitch on which distances were tuned, m."""
+"""Size of the league's pitch, on which the distances of the tactics were tuned, m."""
 
 
 class Intent(IntEnum):
-    """What a player is about to do, for reports and pages; see `INTENT_NAMES`."""
+    """What a player is about to do, which reports and the page show; see `INTENT_NAMES`."""
 
     STAND = 0
     LINE_UP = 1
@@ -71,11 +71,11 @@ INTENT_NAMES = (
     "stand in the way",
     "let it roll",
 )
-"""Intents in words, by index."""
+"""Names of the intents, by index."""
 
 
 class Phase(IntEnum):
-    """What kind of play is going on."""
+    """Kinds of play modes, as far as the tactics distinguish them."""
 
     LINE_UP = 0
     """Before a kick-off, and after a goal: players may be beamed."""
@@ -87,7 +87,7 @@ class Phase(IntEnum):
 
 
 class Gait(IntEnum):
-    """Which set of the walk's parameters is wanted, if the walk has it."""
+    """The requested parameter set of the walk, if the walk has it."""
 
     WALK = 0
     SPRINT = 1
@@ -99,7 +99,7 @@ class GameRecord:
     """The game as a player knows it."""
 
     time: float
-    """The time of the world, s."""
+    """Time of the world, s."""
     mode: int
     """A value of `PlayMode`."""
     side: int
@@ -109,11 +109,11 @@ class GameRecord:
     players: int
     """Number of players of the own team."""
     kicking: bool
-    """Whether a kick of the player goes on."""
+    """Whether the player is performing a kick."""
     phase: int
     """A value of `Phase`; the tactics write it."""
     favour: int
-    """Whom the mode favours: 1 the own team, -1 the other, 0 nobody; the tactics write it."""
+    """The team that the mode favours: 1 the own, -1 the other, 0 neither; the tactics write it."""
     mode_age: float
     """Time since the mode began, s; the tactics write it."""
     step: float
@@ -122,7 +122,7 @@ class GameRecord:
 
 @dataclass
 class GroundRecord:
-    """The pitch, its rules, and what a body can do on it."""
+    """The pitch, the rules that matter to players, and the abilities of the body."""
 
     length: float
     width: float
@@ -132,35 +132,38 @@ class GroundRecord:
     circle: float
     """Radius of the centre circle, m."""
     restart_distance: float
-    """How far the rules want players from the ball when others put it into play, m."""
+    """Distance from the ball that the rules demand when the opponents take a restart, m."""
     one_touch: bool
-    """Whether the player that has put the ball into play must leave it to somebody else."""
+    """Whether the taker of a restart has to leave the ball to somebody else."""
     scale: float
-    """What distances between players are multiplied by that were tuned on the league's pitch. It is the square root of
-    the pitch's share of that length: a small pitch is crowded, but robots do not shrink with it."""
+    """Factor for distances between players that were tuned on the league's pitch. It is the square root of the ratio
+    of the pitches' lengths: a small pitch is crowded, but robots do not shrink with it."""
     body: Abilities
 
 
 @dataclass
 class ReportRecord:
-    """What a team-mate has told about itself (`messages`)."""
+    """The last report of a team-mate about itself (`messages`)."""
 
     time: float
-    """When it was said, s; -inf if it never spoke."""
+    """When it was sent, s; -inf if there was none."""
     arrival: float
-    """When it could play the ball, s from then; inf if it cannot or may not."""
+    """Time until it could play the ball, from then on, s; inf if it cannot or may not."""
     goes: bool
     """Whether it goes for the ball."""
     post: int
-    """Its place in the formation."""
+    """Its post in the formation."""
 
 
 @dataclass
 class MemoryRecord:
-    """What a player remembers from one decision to the next; times are the world's, NaN where nothing happened."""
+    """What a player remembers from one decision to the next.
+
+    Times are the world's, in seconds; -inf or NaN stands for "not yet" (see `new_memories`).
+    """
 
     time: float
-    """When it decided last, s."""
+    """Time of the last decision, s."""
     mode: int
     """The last play mode, -1 before the first."""
     mode_before: int
@@ -171,79 +174,87 @@ class MemoryRecord:
     """The side on which the team began, plus 1; 0 before the first decision."""
     started: bool
     """Whether play has begun."""
+    shoot_out: bool
+    """Whether a penalty shoot-out is on: the ball of the last kick-off did not lie in the middle of the pitch."""
     beamed: float
     """When the player was last beamed, s."""
     goes: bool
     """Whether the player goes for the ball."""
     arrival: float
-    """When it could play the ball, s from now; inf if it cannot or may not."""
+    """Time from now until it could play the ball, s; inf if it cannot or may not."""
     barred: float
-    """When the player put the ball into play, which it must then leave to others, s."""
+    """When the player took a restart, after which it has to leave the ball to others, s."""
     post: int
-    """Its place in the formation."""
+    """Its post in the formation."""
     posts_at: float
-    """When places were given out last, s."""
+    """When posts were assigned last, s."""
     standing: bool
-    """Whether it has arrived where it was going and rests."""
+    """Whether it stands at the target of its walk."""
     swerve: int
     """The side on which it passes an obstacle: 1 left, -1 right, 0 none."""
     ahead: float
-    """The velocity that it asked for last: ahead, left, turn, m/s and rad/s."""
+    """Last commanded velocity: ahead and left, m/s, and turn, rad/s."""
     left: float
     turn: float
     aim: float
     """The direction in which it wants to play the ball, rad."""
     aim_at: float
-    """When it chose that, s."""
+    """When it chose the aim, s."""
     aim_reach: float
     """How far it wants to play the ball, m."""
     aim_worth: float
-    """What that was worth then, m."""
+    """Worth of the aim when it was chosen, m on the league's pitch."""
     dribbling: bool
-    """Whether it is behind the ball and plays it."""
+    """Whether it is behind the ball, as seen from the aim, and plays it."""
     foot: float
-    """The foot that it is going to kick with: 1 left, -1 right, 0 none yet."""
+    """The foot with which it is going to kick: 1 left, -1 right, 0 not chosen yet."""
     strength: float
-    """The strength of the kick for which it has stopped, 0..1."""
+    """Strength of the kick for which it has stopped, 0 to 1."""
+    shoots: bool
+    """Whether that is a shot, for which it throws itself down."""
     kick_since: float
-    """Since when it has been getting ready to kick, s."""
+    """When it began to take its position for a kick, s."""
     stopped_at: float
     """When it began to stop for a kick, s."""
     no_kick_until: float
-    """It does not try to kick before, having tried in vain, s."""
+    """Until when it does not kick, because it could not get ready in time, s."""
     left_since: float
-    """When it began to leave the ball to an opponent who has it, s."""
+    """When it began to stand off an opponent in possession of the ball, s."""
     dived: float
     """When the player last dived, s."""
+    notes: tuple[float, float, float, float, float, float, float, float]
+    """What a `decide` of a user's own keeps (`own_tactics`); 0 at first."""
     reports: Records[ReportRecord] = field(metadata={"length": MAX_PLAYERS})
-    """(11,) the last of each team-mate."""
+    """The last report of each team-mate (11,)."""
 
 
 @dataclass
 class OrderRecord:
-    """What a player wants."""
+    """What a player orders its body to do."""
 
     legs: int
     """A value of `Legs`."""
     ahead: float
-    """The walk: m/s, m/s, rad/s."""
+    """Commanded velocity: ahead and left, m/s, and turn, rad/s."""
     left: float
     turn: float
     gait: int
     """A value of `Gait`."""
     strength: float
-    """The strength of a kick, 0..1."""
+    """Strength of a kick, 0 to 1."""
     kick: int
     """A value of `KickKind`."""
+    shoots: bool
+    """Whether the kick is a shot, for which the player throws itself down."""
     ball_ahead: float
-    """Where the ball of a kick will be, as the player sees it, m."""
+    """Predicted place of the ball when it is kicked, in the player's frame, m."""
     ball_left: float
     yaw: float
-    """The yaw of the head, to the left, rad."""
+    """Yaw of the head, positive to the left, rad."""
     pitch: float
-    """The pitch of the head, upwards, rad."""
+    """Pitch of the head, positive upwards, rad."""
     beams: bool
-    """Whether to be beamed, which is possible before a kick-off."""
+    """Whether the player asks to be beamed, which is possible before a kick-off."""
     beam_x: float
     beam_y: float
     beam_heading: float
@@ -254,7 +265,7 @@ class OrderRecord:
 
 
 class PlayerContext(NamedTuple):
-    """All that the tactics read and write for one decision of one player."""
+    """The records that the tactics read and write for one decision of one player."""
 
     belief: BeliefRecord
     game: GameRecord
@@ -265,7 +276,7 @@ class PlayerContext(NamedTuple):
 
 
 class PlayerRecords(NamedTuple):
-    """The same as arrays of one record each, for calls from Python: numba is slow to find the type of a single one."""
+    """The same as arrays of one record each, for calls from Python, where numba is slow to type a record."""
 
     beliefs: Records[BeliefRecord]
     games: Records[GameRecord]
@@ -276,7 +287,7 @@ class PlayerRecords(NamedTuple):
 
 
 def ground_of(rules: Rules, body: Abilities) -> GroundRecord:
-    """The pitch of a rule book, and what a body can do on it; `record_values` makes it a record."""
+    """The ground of a rule book's pitch and a body's abilities; `record_values` makes it a record."""
     pitch = rules.pitch
     return GroundRecord(
         length=pitch.length,
@@ -293,7 +304,7 @@ def ground_of(rules: Rules, body: Abilities) -> GroundRecord:
 
 
 def new_memories(count: int, players: int) -> Records[Records[MemoryRecord]]:
-    """Memories (count, players) of players who have not decided yet."""
+    """Memories (count, players) of players that have not decided yet."""
     memories = new_records(MemoryRecord, count, players)
     memories["mode"] = memories["mode_before"] = -1
     memories["arrival"] = math.inf

@@ -1,12 +1,12 @@
-"""Strategies by name, from bad to good: sets of parameters of the one set of tactics.
+"""Strategies by name: sets of parameters of the one set of tactics.
 
     strategy("roles")                           # its parameters
     strategy_names()
-    replace(strategy("roles"), room=0.5)        # one of your own
+    replace(strategy("roles"), room=0.5)        # a strategy of your own
 
 All are played by the same compiled function (`decisions.decide_player`), in both worlds and in batches of thousands of
-games, so that tactics are tuned where games are cheap and checked where they are not. `nutmeg tournament` measures how
-good they are.
+games, so that tactics can be tuned in cheap behavioural games and verified in physical ones. `nutmeg tournament`
+measures how good they are.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from nutmeg.match.players.tactics.ball_play import AIMS_AT_GOAL, AIMS_AWAY, AIMS
 from nutmeg.match.players.tactics.decisions import PLAYS_SOCCER, STANDS_STILL, WANDERS_ABOUT
 
 EVERYONE = 11
-"""So many chasers are the whole team."""
+"""Number of chasers that sends the whole team to the ball."""
 BUILTIN_NAME = "builtin"
-"""The strategy of the built-in team."""
+"""Name of the built-in team's strategy."""
 BOOSTER_NAME = "booster"
-"""The same for robots that are twice as tall as a Nao."""
+"""Name of the built-in strategy for T1 and K1, which are twice as tall as a Nao."""
+BOOSTER_KICKS_NAME = "booster-kicks"
+"""Name of the same strategy with kicks, in play and at restarts."""
 PATIENT_NAME = "patient"
-"""That of the built-in team before: it kicks where it is free, and waits for opponents who have the ball."""
+"""Name of a strategy that kicks where it has time, and stands off opponents in possession of the ball."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,68 +35,77 @@ class Strategy:
     """The parameters of the tactics."""
 
     plays: int = PLAYS_SOCCER
-    """Whether it stands, wanders about or plays."""
+    """Whether the team stands still (0), wanders about (1) or plays (2)."""
     chasers: int = 1
-    """How many go for the ball at a time."""
+    """Number of players that go for the ball at a time."""
     aims: int = AIMS_PAST_OPPONENTS
-    """Whether it plays the ball away from itself (0), at the goal (1), past opponents (2), or where that is worth most
-    (3; see `ball_play`)."""
+    """How the aim is chosen: away from the player (0), at the goal (1), past opponents (2) or by its worth (3); see
+    `ball_play`."""
     kicks: bool = True
-    """Whether it kicks balls in play, or walks through them; restarts are kicked."""
+    """Whether players kick balls in play instead of dribbling; restarts are always kicked."""
     keeper: bool = False
     """Whether number 1 keeps the goal."""
     dives: bool = False
     """Whether the keeper dives."""
     posts: bool = False
-    """Whether players that do not go for the ball take places around it, or stay where they are."""
+    """Whether players that do not go for the ball take posts of the formation; otherwise they stay where they are."""
     passes: bool = False
-    """Whether it passes to team-mates who are ahead (with `aims` 2; with 3 it always does)."""
+    """Whether players pass to team-mates ahead (with `aims` 2; with 3 they always do)."""
     avoids: bool = False
-    """Whether it walks around others."""
+    """Whether players walk around others."""
     stands_off: bool = False
-    """Whether it stands in the way of opponents who have the ball for a while, instead of running into them."""
+    """Whether players stand in the way of an opponent in possession for a while, instead of attacking it at once."""
     asks_for_pass: bool = False
-    """Whether it asks for pass mode, where the rules have it."""
+    """Whether players ask for pass mode, where the rules have it."""
     kick_off_aim: float = 0.0
-    """Direction of a kick-off to a receiver, rad; 0 plays it ahead, to nobody."""
+    """Direction of a kick-off to a receiver, rad; 0 plays it ahead, to no receiver."""
     pace: float = 1.0
-    """Share of the top speed."""
+    """Share of the top speed at which players walk."""
     room: float = 0.42
-    """How far to keep from others, m."""
+    """Distance kept from other players, m."""
     arrival: float = 0.12
-    """A player rests nearer than this to its place, m."""
+    """A player stops within this distance of its target, m."""
     departure: float = 0.2
-    """And walks again when it is farther than this from it, m."""
+    """A player that stands at its target walks again beyond this distance of it, m."""
     slow_distance: float = 0.1
-    """From here on a player slows down before its target, m."""
+    """Distance from its target at which a player begins to slow down, m."""
     slow_at_ball: float = 0.1
-    """The same on its way to a ball in play, m."""
+    """The same distance on the way to a ball in play, m."""
+    slow_at_kick: float = 0.1
+    """The same distance on the way to a ball in play that is to be kicked, m."""
     circling_distance: float = 0.3
-    """Distance from the ball while a player circles it, m: its feet do not touch the ball."""
+    """Distance from the ball while a player circles it, at which its feet do not touch the ball, m."""
     behind_ball_distance: float = 0.22
     """Distance from the ball once a player is nearly behind it, m."""
     aligned_angle: float = 0.35
     """Within this angle of its aim a player begins to play the ball, rad."""
     still_aligned_angle: float = 0.6
-    """Within this angle it goes on playing the ball, rad; wider, so that it does not waver."""
+    """Within this angle of its aim a player goes on playing the ball, rad; wider than `aligned_angle`, so that it does
+    not waver."""
     kick_patience: float = math.inf
-    """A kick for which the player is not ready after so long is given up for as long, s."""
+    """Time after which a player gives up a kick for which it has not got ready, and time for which it then does not try
+    another, s."""
     duel_room: float = 0.64
     """Share of `room` that is kept from others near the ball."""
     brake_time: float = 0.0
-    """How long before it would touch somebody a player slows down, s; 0 for never."""
+    """A player brakes so that it needs at least this time until it touches another, s; 0 does not brake."""
     contact_speed: float = 0.2
-    """How fast such a player walks into an opponent all the same, m/s: between both lies the ball."""
+    """Speed at which a braking player may still walk into an opponent, to win the ball between them, m/s."""
+    shot_range: float = 0.0
+    """Nearer to the opponents' goal line than this a player shoots, for which it throws itself down, m on the league's
+    pitch; 0 for never. With `aims` 3; players that do not kick in play shoot all the same."""
+    sure_shot_time: float = 1.3
+    """A shot that takes no longer than this to the goal line leaves the keeper no time to react, s (with `aims` 3)."""
     wide_cost: float = 1.0
-    """What a metre beside the goal counts, beside a metre before it (with `aims` 3)."""
+    """Weight of a metre beside the goal relative to a metre before it (with `aims` 3)."""
     kick_delay: float = 0.0
-    """How long the stop for a kick that is no shot holds a player up that could run on with the ball, s (with `aims`
-    3); at its speed, that is what the kick costs."""
+    """Time that stopping for a kick costs a player that could dribble on, s (with `aims` 3). Its running speed turns
+    this time into a cost in metres; good shots are spared it."""
     lost_ball_cost: float = 2.0
-    """What it costs to play the ball to an opponent in its way, m (with `aims` 3)."""
+    """Cost of playing the ball to an opponent in its way, m (with `aims` 3)."""
     sooner_worth: float = 1.5
-    """What each second is worth that a team-mate is sooner at the ball than any opponent, m; up to two seconds count
-    (with `aims` 3). Who sets it high plays the ball away from opponents, who sets it low towards the goal."""
+    """Worth of each second by which the own team reaches the ball before the opponents, up to two seconds, m/s (with
+    `aims` 3). High values play the ball away from opponents, low ones towards the goal."""
 
 
 _PATIENT = Strategy(
@@ -111,6 +122,7 @@ _PATIENT = Strategy(
     departure=0.4,
     slow_distance=0.35,
     slow_at_ball=0.12,
+    slow_at_kick=0.12,
     circling_distance=0.36,
     behind_ball_distance=0.2,
     aligned_angle=0.5,
@@ -119,7 +131,7 @@ _PATIENT = Strategy(
     wide_cost=1.5,
     kick_delay=1.5,
 )
-# Who stops for a kick is caught up with: this one runs on with the ball, through opponents if need be.
+# Opponents catch up with a player that stops for a kick, so this strategy dribbles on, through opponents if need be.
 _BUILTIN = replace(
     _PATIENT,
     kicks=False,
@@ -128,6 +140,19 @@ _BUILTIN = replace(
     duel_room=0.3,
     lost_ball_cost=1.0,
     sooner_worth=0.4,
+)
+# The feet and arms of T1 and K1 reach farther than a Nao's, so distances to the ball and to others are larger.
+_BOOSTER = replace(
+    _BUILTIN,
+    brake_time=1.2,
+    room=1.0,
+    duel_room=0.6,
+    arrival=0.3,
+    departure=0.8,
+    slow_distance=0.8,
+    slow_at_ball=0.3,
+    circling_distance=0.62,
+    behind_ball_distance=0.42,
 )
 STRATEGIES = {
     "statue": Strategy(plays=STANDS_STILL),
@@ -142,24 +167,14 @@ STRATEGIES = {
     "roles-pass": Strategy(posts=True, avoids=True, keeper=True, dives=True, passes=True),
     # Tuned in matches of the physical world, where robots fall over each other and need two steps before a kick.
     PATIENT_NAME: _PATIENT,
-    # T1 and K1: their feet reach farther ahead, and so do their arms.
-    BOOSTER_NAME: replace(
-        _BUILTIN,
-        brake_time=1.2,
-        room=1.0,
-        duel_room=0.6,
-        arrival=0.3,
-        departure=0.8,
-        slow_distance=0.8,
-        slow_at_ball=0.3,
-        circling_distance=0.62,
-        behind_ball_distance=0.42,
-    ),
-    # Against itself it falls and fouls half as often as `builtin`, but it loses the ball to who does not brake.
+    BOOSTER_NAME: _BOOSTER,
+    # Their walk needs 0.4 m to stop for a kick from full speed; their keepers do not dive.
+    BOOSTER_KICKS_NAME: replace(_BOOSTER, kicks=True, slow_at_kick=0.8, sure_shot_time=1.8),
+    # Against itself it falls and fouls half as often as `builtin`, but it loses the ball to teams that do not brake.
     "careful": replace(_BUILTIN, brake_time=0.7),
     BUILTIN_NAME: _BUILTIN,
 }
-"""By name, from bad to good as one would guess; `builtin` is that of the built-in team."""
+"""Strategies by name, roughly from weak to strong; `builtin` is the one of the built-in team."""
 
 
 def strategy_names() -> list[str]:

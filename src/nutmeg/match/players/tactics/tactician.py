@@ -1,11 +1,11 @@
-"""The tactics in Python: one player's records, and what its orders mean as requests.
+"""The compiled tactics for callers in Python: the records of one player, and its orders as requests.
 
 tactician = Tactician("builtin", ground_of(rules, body), number=2, players=4)
 request = tactician.decide(belief_record(belief), time=12.34, mode="PlayOn", side=Side.LEFT)
-tactician.hear(report)                      # what a team-mate says
-encode(tactician.report(...))               # and what to tell them
+tactician.hear(report)                      # the report of a team-mate
+encode(tactician.report(...))               # the own report, as a message
 
-decide = strategy_decide("roles-pass")      # plays as `decide(percept, memory)` in both worlds
+decide = strategy_decide("roles-pass")      # a player `decide(percept, memory)` for both worlds
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import new_records, record_values
-from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, MAX_REPORTED_AGE, Report, cycles_to_turn, decode, encode
+from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, Report, cycles_to_turn, decode, encode, report_of
 from nutmeg.match.players.request import DECISION_INTERVAL, Dive, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.decisions import decide_one
 from nutmeg.match.players.tactics.records import (
@@ -35,15 +35,18 @@ from nutmeg.match.rules.play_modes import PlayMode, mode_named
 from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nutmeg.base.records import Records
     from nutmeg.match.players.decide import Decide, Memory, View
     from nutmeg.match.players.request import Foot
+    from nutmeg.match.players.request import KickKind as RequestKind
     from nutmeg.match.players.request import Legs as RequestLegs
     from nutmeg.match.players.tactics.records import MemoryRecord
     from nutmeg.match.rules.play_modes import Side
 
 MEMORY_KEY = "tactics"
-"""Name of what a strategy keeps in a player's memory."""
+"""Key under which a strategy keeps its `Tactician` in a player's memory."""
 GAITS: tuple[Literal["walk", "sprint", "positioning"], ...] = ("walk", "sprint", "positioning")
 """Names of the walk's sets of parameters, by `Gait`."""
 
@@ -52,14 +55,23 @@ class Tactician:
     """The tactics of one player.
 
     Args:
-        which: a strategy, by its name or its parameters.
+        which: the strategy, by its name or its parameters.
         ground: pitch and body.
-        number: of the player.
-        players: how many its team has.
+        number: the player's number.
+        players: number of players of its team.
+        decide: the compiled function that decides for its records.
     """
 
-    def __init__(self, which: str | Strategy, ground: GroundRecord, *, number: int, players: int) -> None:
-        self.number, self._players = number, players
+    def __init__(
+        self,
+        which: str | Strategy,
+        ground: GroundRecord,
+        *,
+        number: int,
+        players: int,
+        decide: Callable[[PlayerRecords], None] = decide_one,
+    ) -> None:
+        self.number, self._players, self._decide = number, players, decide
         self.records = PlayerRecords(
             beliefs=new_records(BeliefRecord, 1),
             games=new_records(GameRecord, 1),
@@ -76,7 +88,7 @@ class Tactician:
         return self.records.memories[0]
 
     def hear(self, report: Report) -> None:
-        """Takes note of what a team-mate says."""
+        """Remembers the report of a team-mate."""
         if report.number != self.number:
             arrival = math.inf if report.arrival >= MAX_ARRIVAL_TIME else report.arrival
             self.records.memories["reports"][0, report.number - 1] = report.time, arrival, report.goes, report.post
@@ -84,53 +96,41 @@ class Tactician:
     def decide(
         self, belief: Records[BeliefRecord], *, time: float, mode: str, side: Side, kicking: bool = False
     ) -> Request:
-        """What the player wants.
+        """The request of the player.
 
         Args:
-            belief: (1,) what it believes.
-            time: of the world, s.
+            belief: its belief (1,).
+            time: time of the world, s.
             mode: the play mode, as it is spelt on the wire.
             side: the end that its team defends.
-            kicking: whether a kick of it goes on.
+            kicking: whether it is performing a kick.
         """
-        decide_one(self.told(belief, time=time, mode=mode, side=side, kicking=kicking))
-        return request_of(self.records.orders)
-
-    def told(
-        self, belief: Records[BeliefRecord], *, time: float, mode: str, side: Side, kicking: bool = False
-    ) -> PlayerRecords:
-        """The records, with what the player is told now; arguments are those of `decide`."""
         game = self.records.games
         game["time"], game["mode"], game["side"], game["kicking"] = time, _mode(mode), side, kicking
         game["number"], game["players"] = self.number, self._players
         self.records.beliefs[:] = belief
-        return self.records
+        self._decide(self.records)
+        return request_of(self.records.orders)
 
     def report(self, belief: Records[BeliefRecord]) -> Report | None:
-        """What to tell the team-mates after a decision; None when the match is over."""
-        one, memory, game = belief[0], self.memory, self.records.games[0]
+        """The report to team-mates after a decision; None when the match is over."""
+        memory, game = self.memory, self.records.games[0]
         if game.mode == PlayMode.GAME_OVER:
             return None
-        known = one.seen_ago < MAX_REPORTED_AGE
-        return Report(
-            number=self.number,
-            time=float(game.time),
-            place=(float(one.x), float(one.y)),
-            heading=float(one.heading),
-            fallen=not one.upright,
+        return report_of(
+            self.number,
+            float(game.time),
+            belief[0],
             goes=bool(memory.goes),
-            arrival=min(float(memory.arrival), MAX_ARRIVAL_TIME),
-            ball=(float(one.ball_x), float(one.ball_y)) if known else None,
-            ball_velocity=(float(one.ball_vx), float(one.ball_vy)),
-            ball_age=min(float(one.seen_ago), MAX_REPORTED_AGE),
+            arrival=float(memory.arrival),
             post=int(memory.post),
         )
 
 
 @cache
-def _compile() -> None:
-    """Compiles the tactics now, so that the first decision of a match is as quick as all others."""
-    decide_one(
+def _compile(decide: Callable[[PlayerRecords], None]) -> None:
+    """Compiles tactics now, so that the first decision of a match is as quick as all others."""
+    decide(
         PlayerRecords(
             beliefs=new_records(BeliefRecord, 1),
             games=new_records(GameRecord, 1),
@@ -147,18 +147,17 @@ def _mode(name: str) -> PlayMode:
     return mode_named(name)
 
 
-def strategy_decide(which: str | Strategy) -> Decide:
-    """A strategy as a player for any world.
+def strategy_decide(which: str | Strategy, decides: Callable[[PlayerRecords], None] = decide_one) -> Decide:
+    """A strategy as a player for any world; `decides` is the compiled function that decides by it.
 
-    Where the world does not share beliefs between team-mates, as the physical one, players tell each other when they
-    could play the ball.
+    In a world that does not share beliefs between team-mates, as the physical one, players send each other reports.
     """
-    _compile()
+    _compile(decides)
 
     def decide(percept: View, memory: Memory) -> Request:
         if MEMORY_KEY not in memory:
             ground = ground_of(memory.rules, memory.body)
-            memory[MEMORY_KEY] = Tactician(which, ground, number=memory.number, players=memory.players)
+            memory[MEMORY_KEY] = Tactician(which, ground, number=memory.number, players=memory.players, decide=decides)
         tactician: Tactician = memory[MEMORY_KEY]
         tactician.number = percept.number
         belief = belief_record(percept.belief) if percept.belief_record is None else percept.belief_record
@@ -172,7 +171,7 @@ def strategy_decide(which: str | Strategy) -> Decide:
         )
         if percept.shares_beliefs:
             return request
-        # What is said is that of the last decision before the player's turn: earlier ones need not be put into words.
+        # Players speak in turn, so only the report of the last decision before the own turn has to be encoded.
         turn = cycles_to_turn(number=percept.number, players=memory.players, time=percept.time)
         said = tactician.report(belief) if turn * CONTROL_CYCLE < DECISION_INTERVAL else None
         return request if said is None else dataclasses.replace(request, say=encode(said))
@@ -181,7 +180,7 @@ def strategy_decide(which: str | Strategy) -> Decide:
 
 
 def request_of(order: Records[OrderRecord]) -> Request:
-    """What an order (1,) stands for."""
+    """The request that an order (1,) stands for."""
     one = OrderRecord(*order[0].tolist())  # type: ignore[attr-defined]
     return Request(
         legs=_legs(one),
@@ -198,7 +197,8 @@ def _legs(order: OrderRecord) -> RequestLegs:
             return Walk(ahead=order.ahead, left=order.left, turn=order.turn, set=GAITS[order.gait])
         case Legs.KICK:
             foot: Foot = "left" if order.kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE) else "right"
-            return Kick(ball=(order.ball_ahead, order.ball_left), strength=order.strength, foot=foot)
+            kind: RequestKind = "shot" if order.shoots else "straight"
+            return Kick(ball=(order.ball_ahead, order.ball_left), kind=kind, strength=order.strength, foot=foot)
         case Legs.DIVE_LEFT:
             return Dive(side="left")
         case Legs.DIVE_RIGHT:

@@ -3,9 +3,9 @@
     walk_to(player, x, y, face, at_ease(player, 0.0))   # orders a walk for this decision, or to stand there
 
 A player walks towards its target and turns to it at the same time, as in MacAlpine and others (2012), section 5; near
-the target it turns to where it is to look there. Whoever stands in its way is passed on the side that bends the way
-less, and on that side until it is past. Bodies cut velocities that they cannot reach; what is chosen here is how they
-go down near a target.
+the target it turns to its final heading. An obstacle in its way is passed on the side that needs the smaller detour,
+and the player keeps to that side until it has passed. The body limits velocities that it cannot reach; this module
+chooses how they decrease near a target.
 """
 
 from __future__ import annotations
@@ -24,72 +24,73 @@ if TYPE_CHECKING:
     from nutmeg.match.players.tracking.records import BeliefRecord
 
 ALL_PLAYERS = 2 * MAX_PLAYERS
-"""Others that a player knows of: first its mates, then the opponents."""
+"""Rows of a belief about other players: first the team-mates, then the opponents."""
 MAX_MATE_AGE = 10.0
-"""A team-mate of whom nothing has been known for so long is taken to be off the pitch, s."""
+"""A team-mate that was neither seen nor heard for this time counts as off the pitch, s."""
 MAX_OPPONENT_AGE = 1.6
-"""Where an opponent was so long ago says nothing any more, s."""
+"""The place of an opponent is ignored when it was last observed longer ago than this, s."""
 TURN_GAIN = 2.0
-"""Turn rate for each radian, 1/s."""
+"""Turn rate for each radian of heading error, 1/s."""
 SPRINT_ANGLE = math.radians(15)
 """Bearing within which the sprint is used, rad."""
 SPRINT_DISTANCE = 1.0
 """Distance beyond which the sprint is used, m."""
 ARRIVAL_ANGLE = 0.25
-"""A player at its target rests if it looks there within this angle, rad."""
+"""A player at its target stops when its heading error is below this, rad."""
 DEPARTURE_ANGLE = 0.6
-"""A player that rests turns again beyond this angle, rad."""
+"""A player that stands at its target turns again when its heading error exceeds this, rad."""
 LOOK_AHEAD_DISTANCE = 1.6
-"""Obstacles farther away do not matter yet, m."""
+"""Obstacles farther away than this are ignored, m."""
 FALLEN_ROOM_SHARE = 1.27
-"""Who lies takes more room, as a share of that of who stands."""
+"""Room kept from a fallen robot, as a share of that kept from an upright one; its limbs reach farther."""
 POST_ROOM = 0.35
-"""How far to keep from goal posts, m."""
+"""Distance kept from goal posts, m."""
 CLOSE_ROOM_SHARE = 1.09
-"""Nearer to somebody than this share of its room, a player walks towards it only slowly: who runs into others falls."""
+"""Within this share of its room around another robot, a player slows its approach down, because collisions make robots
+fall."""
 TOUCHING_ROOM_SHARE = 0.55
-"""Nearer than this share, it does not walk towards it at all."""
+"""Within this share of its room around another robot, a player does not approach it at all."""
 GOAL_LINE_DEPTH = 0.1
-"""Who is no farther inside a goal line is behind it, m."""
+"""A player less than this inside a goal line, or beyond it, counts as behind it, m."""
 GOAL_LINE_RETURN = 0.5
-"""Such a player comes back so far first, m."""
+"""Distance from the goal line to which such a player returns first, m."""
 MAX_ACCELERATION = 2.5
-"""How fast the velocity that is asked for may change, m/s^2."""
+"""Limit of the rate of change of the commanded velocity, m/s^2."""
 MAX_TURN_ACCELERATION = 10.0
-"""The same of the turn, rad/s^2."""
+"""Limit of the rate of change of the commanded turn rate, rad/s^2."""
 
 
 class Manner(NamedTuple):
     """How to walk to a place."""
 
     rest: bool
-    """Whether to stand there."""
+    """Whether to stand still at the target."""
     face_within: float
-    """Distance from which on to look where one is to look there, m."""
+    """Distance from the target within which the player turns to its final heading, m."""
     slow_within: float
-    """Distance from which on to slow down, m."""
+    """Distance from the target within which the player slows down, m."""
     room: float
-    """How far to keep from others, m; 0 to walk through everybody."""
+    """Distance to keep from other players, m; 0 ignores them."""
     ball_x: float
-    """Where the ball is that is walked around, m."""
+    """Place of the ball to walk around, m."""
     ball_y: float
     ball_room: float
-    """How far to keep from that ball, m; 0 to walk through it."""
+    """Distance to keep from that ball, m; 0 ignores it."""
     fine: bool
-    """Whether to walk with small, exact steps."""
+    """Whether to walk with the positioning gait, which has small, exact steps."""
     pace: float
     """Share of the top speed."""
 
 
 class _Bend(NamedTuple):
-    """The way past the obstacle that is in the way first."""
+    """The detour around the first obstacle in the way."""
 
     gap: float
-    """How far it is to that obstacle, m."""
+    """Distance to the room around that obstacle, m."""
     side: int
-    """On which side it is passed: 1 left, -1 right, 0 if nothing is in the way."""
+    """The side on which it is passed: 1 left, -1 right, 0 if nothing is in the way."""
     direction: float
-    """Where to walk, rad."""
+    """Direction of the walk, rad."""
 
 
 @inlined
@@ -100,7 +101,7 @@ def length(x: float, y: float) -> float:
 
 @inlined
 def clip(value: float, low: float, high: float) -> float:
-    """A number between two others."""
+    """A number limited to the range from `low` to `high`."""
     return min(max(value, low), high)
 
 
@@ -116,7 +117,7 @@ def is_known(belief: BeliefRecord, k: int, own: int) -> bool:
 
 @inlined
 def stand(player: PlayerContext, intent: int) -> None:
-    """Orders to stand still, with an intent; the velocity that was asked for last is 0 from then on."""
+    """Orders the player to stand still, with an intent, and resets the remembered velocity to 0."""
     memory = player.memory
     player.order.legs, player.order.intent = Legs.STAND, intent
     memory.ahead, memory.left, memory.turn = 0.0, 0.0, 0.0
@@ -124,14 +125,14 @@ def stand(player: PlayerContext, intent: int) -> None:
 
 @inlined
 def stopping_distance(player: PlayerContext) -> float:
-    """How far a player still comes that stops from its full speed, m."""
+    """The stopping distance of a player from its full speed, m."""
     body = player.ground.body
     return body.run * (body.stop_linear + body.stop_quadratic * body.run)
 
 
 @inlined
 def at_ease(player: PlayerContext, ball_room: float) -> Manner:
-    """The manner of a player that goes to a place and waits there; it keeps so far from the ball on its way, m."""
+    """The manner of a player that goes to a place and waits there, keeping `ball_room` metres from the ball."""
     belief, traits = player.belief, player.traits
     return Manner(
         rest=True,
@@ -148,7 +149,7 @@ def at_ease(player: PlayerContext, ball_room: float) -> Manner:
 
 @unchecked
 def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Manner) -> None:
-    """Orders to walk to a place (x, y), m, and there to look into a direction, rad (NaN for any)."""
+    """Orders a walk to a place (x, y), m, with a final heading `face`, rad (NaN for any)."""
     belief, traits, memory, order = player.belief, player.traits, player.memory, player.order
     way = length(x - belief.x, y - belief.y)
     turned = 0.0 if math.isnan(face) else wrap_angle(face - belief.heading)
@@ -165,10 +166,10 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Mann
     if manner.room > 0.0 or manner.ball_room > 0.0:
         direction = _around_obstacles(player, direction, way, manner)
     bearing = wrap_angle(direction - belief.heading)
-    # Far from the target the body turns to where it walks, which is faster; near it, to where it is to look.
+    # Far from the target the body turns into the direction of the walk, which is faster; near it, to its final heading.
     turn = turned if way < manner.face_within and not math.isnan(face) else bearing
     speed = manner.pace * min(way / manner.slow_within, 1.0)
-    if way > manner.face_within:  # who faces the other way first turns nearly on the spot
+    if way > manner.face_within:  # a player that faces the other way first turns nearly on the spot
         speed *= max(0.5 + 0.5 * math.cos(bearing), 0.05)
     ahead, left = fastest(player, bearing)
     if manner.room > 0.0:
@@ -182,7 +183,7 @@ def walk_to(player: PlayerContext, x: float, y: float, face: float, manner: Mann
 
 @inlined
 def walk(player: PlayerContext, ahead: float, left: float, turn: float) -> None:
-    """Orders a walk that does not jump from the one before."""
+    """Orders a velocity within the body's limits and the acceleration limits, m/s and rad/s."""
     memory, order, ask, step = player.memory, player.order, player.ground.body.ask, player.game.step
     most, most_turn = MAX_ACCELERATION * step, MAX_TURN_ACCELERATION * step
     memory.ahead = clip(clip(ahead, -ask[1], ask[0]), memory.ahead - most, memory.ahead + most)
@@ -193,7 +194,7 @@ def walk(player: PlayerContext, ahead: float, left: float, turn: float) -> None:
 
 @inlined
 def out_of_goal(player: PlayerContext, x: float, y: float) -> tuple[float, float]:
-    """Where to go first: who is behind a goal line comes back over it before it goes past a goal's side."""
+    """The next place on the way to (x, y), m: a player behind a goal line first comes straight back over it."""
     belief, end, post = player.belief, player.ground.length / 2, player.ground.goal_width / 2
     if abs(belief.x) < end - GOAL_LINE_DEPTH or abs(x) > end:
         return x, y
@@ -206,7 +207,7 @@ def out_of_goal(player: PlayerContext, x: float, y: float) -> tuple[float, float
 
 @inlined
 def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
-    """The velocity of the highest speed into a direction, ahead and to the left; on an ellipse, m/s."""
+    """The fastest velocity in a direction relative to the heading, ahead and to the left, on an ellipse, m/s."""
     ask = player.ground.body.ask
     c, s = math.cos(bearing), math.sin(bearing)
     speed = 1.0 / length(c / (ask[0] if c > 0 else ask[1]), s / ask[2])
@@ -215,12 +216,12 @@ def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
 
 @inlined
 def without_bumping(player: PlayerContext, ahead: float, left: float, room: float) -> tuple[float, float]:
-    """A velocity less what of it goes towards others who are nearer than about `room`, m.
+    """A velocity whose components towards players nearer than about `room` metres are limited.
 
-    A strategy with a `brake_time` keeps so long from touching others at its speed, so that it can stop: a walk of 1 m/s
-    needs 0.6 m for that. At `contact_speed` it goes on: the league calls it charging from 0.4 m/s on. Who goes for the
-    ball and is nearer to it than an opponent does not wait for that one: the ball would be lost, and the foul is not
-    its own.
+    A strategy with a `brake_time` stays slow enough to need at least that time until it touches the other player, so
+    that it can stop: a walk of 1 m/s needs 0.6 m to do so. It may still approach opponents at `contact_speed`, because
+    the league calls it charging only from 0.4 m/s on. A player that goes for the ball does not brake for an opponent
+    that is farther from the ball: it would lose the ball, and a collision would be the opponent's foul.
     """
     belief, traits, own = player.belief, player.traits, player.game.number - 1
     ball_x, ball_y = belief.ball_x, belief.ball_y
@@ -252,7 +253,7 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
 
 @inlined
 def _around_obstacles(player: PlayerContext, direction: float, way: float, manner: Manner) -> float:
-    """The direction to walk in, rad: that of the target, or past the obstacle that is in the way first."""
+    """The direction of the walk, rad: that of the target, or past the first obstacle in the way."""
     belief, ground, own = player.belief, player.ground, player.game.number - 1
     swerve, bend = player.memory.swerve, _Bend(math.inf, 0, direction)
     if manner.room > 0.0:
@@ -276,9 +277,10 @@ def _around_obstacles(player: PlayerContext, direction: float, way: float, manne
 
 @unchecked
 def _pass_by(bend: _Bend, swerve: int, direction: float, way: float, dx: float, dy: float, room: float) -> _Bend:
-    """The bend past an obstacle at (dx, dy) from the player, if it is in the way before that of `bend`; else `bend`.
+    """The detour around an obstacle at (dx, dy) from the player if it is nearer than that of `bend`, else `bend`.
 
-    `swerve` is the side on which the player was passing an obstacle already: it does not change its mind.
+    `swerve` is the side on which the player was already passing an obstacle (0 for none); it keeps to that side unless
+    the obstacle is far off the way.
     """
     gap = length(dx, dy)
     if gap - room > min(way, LOOK_AHEAD_DISTANCE) or gap - room > bend.gap or gap < 1e-6:
@@ -286,7 +288,7 @@ def _pass_by(bend: _Bend, swerve: int, direction: float, way: float, dx: float, 
     off = wrap_angle(math.atan2(dy, dx) - direction)
     if abs(off) > math.pi / 2 + 0.3 or gap * math.cos(off) > max(way, room):
         return bend
-    # half the angle under which the obstacle is seen; who is inside its room walks away from it
+    # The half-angle that the obstacle covers; inside its room the angle exceeds 90 degrees, which leads away from it.
     width = math.asin(room / gap) if gap > room else math.pi / 2 + (room - gap) / room * 0.6
     if abs(off) >= width:
         return bend

@@ -1,1 +1,1 @@
-"""From observations to beliefs: Kalman filters for the own pose, the ball and the other players."""
+"""Trackers, which turn observations into beliefs: Kalman filters for the own pose, the ball and the other players."""

@@ -15,7 +15,7 @@ pose do not move it.
 **Other players**: sightings without numbers become tracks, one for each known player. A robot that is seen belongs to
 the nearest track of its team, if that is near enough for the time since it was seen; otherwise to a free row: one never
 used, or the one that was not seen for longest. So rows of opponents are players, but not their numbers, unless eyes
-recognise numbers; team-mates tell theirs (`share_beliefs`, `hear_mate`).
+recognise numbers; team-mates send theirs (`share_beliefs`, `hear_mate`).
 
 Beliefs are in the frame in which landmarks are given: that of the player's own team. Metres, seconds, radians.
 """
@@ -64,23 +64,23 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import Ball, Player
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
-_FOUND_BALL_SPEED = 0.5  # deviation of the velocity of a ball that is found, m/s
-_MAX_KICKS = 4.0  # A ball that would be so many times as fast as the deviation of kicks was put elsewhere
-_LOST_BALL_DRIFT = 0.1  # how fast the variance of the place of a ball grows that was lost, m^2/s
-_LOST_BALL_SLOWING = 7.0  # how fast a ball that was lost is believed to come to rest, 1/s
+_FOUND_BALL_SPEED = 0.5  # standard deviation of the velocity of a ball that was just found, m/s
+_MAX_KICKS = 4.0  # a ball that seems faster than this many deviations of kicks was put elsewhere
+_LOST_BALL_DRIFT = 0.1  # growth rate of the variance of a lost ball's place, m^2/s
+_LOST_BALL_SLOWING = 7.0  # rate at which the estimated velocity of a lost ball decays, 1/s
 _BALL_FLOOR = 2.5e-5  # least variance of a sighting of the ball, m^2
-_MIN_ROBOT_SPREAD = 0.05  # what no place of a robot is known better than, m
+_MIN_ROBOT_SPREAD = 0.05  # least standard deviation of a robot's place, m
 _JUST_SEEN_AGE = 1e-9  # age of a player that was seen in this very cycle, s
 _MAX_SONAR_TRACK_DISTANCE = 2.0  # tracks farther away explain no answer of a sonar, m
 _SAME_ECHO_DISTANCE = 0.15
-"""Two sonars that tell distances nearer to each other than this answer for the same thing, m."""
-_MIN_SILENT_AGE = 0.5  # A player that was seen or told so lately is believed to be there although no sonar answers, s
+"""Echoes of both sonars whose distances differ by less than this come from the same object, m."""
+_MIN_SILENT_AGE = 0.5  # a player seen or heard less long ago than this is kept although no sonar answers, s
 _SONAR_SPREAD = 0.1
-"""Deviation of the place of a robot that a sonar tells of, m: its distance is known well, its direction is not."""
-_POST_TOLERANCE = 0.15  # A post explains an answer that differs by less from what is expected of it, m
-_MAX_TOLD_BALL_AGE = 0.35  # players do not tell of balls that they saw longer ago, s
-_MAX_TOLD_SPREAD = 1.0  # A player that is less sure of its own place tells nothing, m
-_TOLD_BALL_SPEED = 0.5  # deviation of the velocity of a ball that a team-mate tells of, m/s
+"""Standard deviation of the place of a robot from an echo, m: its distance is known well, its direction is not."""
+_POST_TOLERANCE = 0.15  # a post explains an echo that differs by less than this from the expected distance, m
+_MAX_SHARED_BALL_AGE = 0.35  # oldest sighting of the ball that players share with team-mates, s
+_MAX_SHARED_SPREAD = 1.0  # standard deviation of the own place above which a player shares nothing, m
+_HEARD_BALL_SPEED = 0.5  # standard deviation of the velocity of a ball from a team-mate's message, m/s
 
 
 # ---- a cycle
@@ -248,7 +248,7 @@ def _roll(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
     belief, ball = mind.belief, mind.ball
     dt, u, v = motion.step, ball.u, ball.v
     belief.seen_ago += dt
-    belief.told_ago += dt
+    belief.heard_ago += dt
     speed = math.sqrt(u * u + v * v)
     if speed > 1e-6:
         slower = max(0.0, math.exp(-numbers.damping * dt) - numbers.rolling * dt / speed)
@@ -256,7 +256,7 @@ def _roll(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
         ball.y += 0.5 * (1.0 + slower) * dt * v
         ball.u, ball.v = slower * u, slower * v
     if belief.seen_ago > numbers.settings.ball_memory:
-        # Nobody knows what has become of it: it is believed to come to rest, ever less surely.
+        # What happens to a lost ball is not known: it is expected to come to rest, with growing uncertainty.
         keep, drift = math.exp(-_LOST_BALL_SLOWING * dt), _LOST_BALL_DRIFT * dt
         ball.u, ball.v = keep * ball.u, keep * ball.v
         ball.xx += drift
@@ -381,7 +381,7 @@ def _nearest_track(belief: BeliefRecord, own: int, kind: int, x: float, y: float
         age = other.age
         if k == own or age < _JUST_SEEN_AGE:
             continue
-        # A robot whose colour is not seen takes a free row of the opponents: mates tell where they are.
+        # A robot whose colour is not seen takes a free row of the opponents, because team-mates send their places.
         if age > oldest and (k >= MAX_PLAYERS or kind == ObjectKind.MATE):
             free, oldest = k, age
         if age == math.inf:
@@ -471,7 +471,7 @@ def _hear_echo(
             best, nearest, best_off = k, away, off
     if best < 0 and not _is_post(belief, c, s, answer, table, sonar):
         best = _nearest_track(belief, own, ObjectKind.ROBOT, belief.x + far * c, belief.y + far * s, settings)
-    # Cameras tell directions better than sonars do.
+    # Cameras measure directions better than sonars do.
     if best >= 0 and belief.others[best].age > _JUST_SEEN_AGE:
         x, y = belief.x + far * math.cos(way + best_off), belief.y + far * math.sin(way + best_off)
         _move_track(belief.others[best], x, y, _SONAR_SPREAD, settings.others_drift)
@@ -509,11 +509,11 @@ def share_beliefs(
     loss: float,
     patience: float,
 ) -> None:
-    """Lets team-mates of the matches `chosen` (K,) tell each other what they believe: changes minds (M, 22).
+    """Shares beliefs between team-mates of the matches `chosen` (K,), which changes their minds (M, 22).
 
-    Once a cycle every player tells its team-mates where it is and where it sees the ball, as NaOISIS's robots share a
-    structure of beliefs (seed 002, section 3.3). A player that has not seen the ball for `patience` seconds believes
-    the best message about it.
+    Once a cycle every player sends its team-mates its own place and that of the ball, as NaOISIS's robots share a
+    structure of beliefs (seed 002, section 3.3). A player that has not seen the ball for `patience` seconds uses the
+    message with the least variance.
     """
     for m in chosen:
         present, ball = players[m], balls[m]
@@ -522,37 +522,37 @@ def share_beliefs(
                 continue
             mind, first, teller, least = minds[m][s], s - s % MAX_PLAYERS, -1, math.inf
             for k in range(first, first + MAX_PLAYERS):
-                told = minds[m][k].belief
-                if k == s or not present[k].present or told.spread > _MAX_TOLD_SPREAD:
+                heard = minds[m][k].belief
+                if k == s or not present[k].present or heard.spread > _MAX_SHARED_SPREAD:
                     continue
                 if not arrives(ball.seed, ball.cycle, k, s, loss):
                     continue
                 mate = mind.belief.others[k - first]
-                mate.x, mate.y, mate.age, mate.lies = told.x, told.y, 0.0, not told.upright
-                variance = _told_ball_variance(told)
+                mate.x, mate.y, mate.age, mate.lies = heard.x, heard.y, 0.0, not heard.upright
+                variance = _heard_ball_variance(heard)
                 if variance < least:
                     teller, least = k, variance
             if teller >= 0:
-                told = minds[m][teller].belief
-                mind.belief.told_ago = told.seen_ago
+                heard = minds[m][teller].belief
+                mind.belief.heard_ago = heard.seen_ago
                 if mind.belief.seen_ago > patience:
-                    _believe_told_ball(mind, told.ball_x, told.ball_y, told.ball_vx, told.ball_vy, least)
+                    _use_heard_ball(mind, heard.ball_x, heard.ball_y, heard.ball_vx, heard.ball_vy, least)
                     _update_belief(mind, s - first)
 
 
 @kernel
-def _told_ball_variance(told: BeliefRecord) -> float:
-    """Variance of the place of the ball that a player tells, on the pitch; inf if it does not see it."""
-    if told.seen_ago > _MAX_TOLD_BALL_AGE:
+def _heard_ball_variance(heard: BeliefRecord) -> float:
+    """Variance of the ball's place on the pitch in a player's message; inf if the player does not see the ball."""
+    if heard.seen_ago > _MAX_SHARED_BALL_AGE:
         return math.inf
-    far = math.hypot(told.ball_x - told.x, told.ball_y - told.y)
-    variance: float = told.ball_spread**2 + told.spread**2 + (far * told.heading_spread) ** 2
+    far = math.hypot(heard.ball_x - heard.x, heard.ball_y - heard.y)
+    variance: float = heard.ball_spread**2 + heard.spread**2 + (far * heard.heading_spread) ** 2
     return variance
 
 
 @kernel
 def hear_mate(minds: Records[MindRecord], row: int, x: float, y: float, age: float) -> None:
-    """A team-mate in a row of the belief (1,) told where it stood some time ago, s; what was seen since is better."""
+    """Takes the place of a team-mate, a row of the belief (1,), some time ago, s; later sightings are better."""
     mate = minds[0].belief.others[row]
     if age < mate.age:
         mate.x, mate.y, mate.age = x, y, age
@@ -564,13 +564,13 @@ def hear_ball(
 ) -> None:
     """A team-mate of a player (1,) saw the ball at a place some time ago, s, with a deviation, m."""
     mind = minds[0]
-    mind.belief.told_ago = min(mind.belief.told_ago, age)
+    mind.belief.heard_ago = min(mind.belief.heard_ago, age)
     if mind.belief.seen_ago > settings[0].settings.ball_told:
-        _believe_told_ball(mind, x, y, 0.0, 0.0, spread * spread)
+        _use_heard_ball(mind, x, y, 0.0, 0.0, spread * spread)
 
 
 @kernel
-def _believe_told_ball(mind: MindRecord, x: float, y: float, vx: float, vy: float, variance: float) -> None:
+def _use_heard_ball(mind: MindRecord, x: float, y: float, vx: float, vy: float, variance: float) -> None:
     """Puts the ball into a mind where another one has it on the pitch, with its velocity."""
     belief, pose, ball = mind.belief, mind.pose, mind.ball
     turn = pose.odometer_heading - belief.heading
@@ -578,5 +578,5 @@ def _believe_told_ball(mind: MindRecord, x: float, y: float, vx: float, vy: floa
     dx, dy = x - belief.x, y - belief.y
     variance += belief.spread**2 + (dx * dx + dy * dy) * belief.heading_spread**2
     place = Symmetric(variance, 0.0, variance)
-    _find_ball(ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, _TOLD_BALL_SPEED)
+    _find_ball(ball, pose.odometer_x + c * dx - s * dy, pose.odometer_y + s * dx + c * dy, place, _HEARD_BALL_SPEED)
     ball.u, ball.v = c * vx - s * vy, s * vx + c * vy

@@ -1,19 +1,18 @@
-"""What a player of the 3D simulation league sees, on the ground: from polar coordinates to sightings for the tracker.
+"""Vision of the 3D simulation league: from polar coordinates to sightings on the ground for the tracker.
 
     attitudes = new_attitudes()
     turn = turn_attitude(attitudes, gyro, 0.02, upright=True)               # every cycle; rad to the left
     known = read_sight(attitudes, image, camera, acc, ground)      # with every image
 
-Landmarks, lines and players are seen as distance and two angles from the camera in the head. To say where on the ground
-something is, the torso's tilt and height must be known. They are estimated here, apart from the place on the pitch:
+Landmarks, lines and players are seen as distance and two angles from the camera in the head. Their places on the ground
+follow from the torso's tilt and height. These are estimated here, separately from the place on the pitch:
 the height of a seen point above the ground, `h + (R s)_z`, does not depend on where the player stands nor on its
 heading, and the heights of landmarks (corners 0, goal posts that of the goal) and of ends of lines (0) are known. The
-gyroscope turns the attitude R in between (the league's has no noise). What is left are numbers on the ground: distance
-and bearing, from below the middle of the torso (`filters` takes them).
+gyroscope turns the attitude R in between (the league's has no noise). The results are distances and bearings on the
+ground, from the point below the middle of the torso (`filters` takes them).
 
 The filter of tilt and height is an extended Kalman filter in its error-state form (e.g. Sola, "Quaternion kinematics
-for the error-state Kalman filter", 2017, chapters 5 and 6), measurements taken number by number. Until the corrections
-of the place were separated from it (version 0.2), one filter of 13 numbers had all; errors were the same.
+for the error-state Kalman filter", 2017, chapters 5 and 6), with sequential scalar measurements.
 
 Frames have x ahead, y to the left, z up. The neck turns about z by `hj1` and nods by `hj2`, up being positive; the
 camera is in the middle of the head. Lengths are those of rcssserver3d's naoneckhead.rsg, as in the robot table
@@ -42,35 +41,38 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Ints
 
 NECK_HEIGHT = 0.09
-"""From the middle of the torso up to the neck [m]."""
+"""Distance from the middle of the torso up to the neck [m]."""
 NOD_HEIGHT = 0.06
-"""From there to the axis about which the head nods [m]."""
-_EYE_OFFSET = 0.005  # from there to the camera [m]
+"""Distance from the neck up to the axis about which the head nods [m]."""
+_EYE_OFFSET = 0.005  # distance from that axis to the camera [m]
 HALF_VIEW = math.radians(60.0)
-"""The camera sees so far to each side, up and down [rad]."""
+"""Half the angle of the camera's view, horizontally and vertically [rad]."""
 YAW_LIMIT = math.radians(120.0)
-"""How far the neck turns to each side [rad]."""
+"""Largest yaw of the neck to each side [rad]."""
 _RADIANS_PER_DEGREE = math.pi / 180.0
 
 _DISTANCE_NOISE, LEFT_NOISE, _UP_NOISE = 0.000965, 0.1480 * _RADIANS_PER_DEGREE, 0.1225 * _RADIANS_PER_DEGREE
 """Standard deviations of distance (relative) and angles [rad], as in `worlds.physical.vision`."""
 MIN_NOISE = 0.003
-"""What nothing is measured better than [m]: two decimals on the wire, and a camera that is misplaced."""
+"""Least standard deviation of a measured place [m]: two decimals on the wire, and a misplaced camera."""
 MIN_LINE_LENGTH = 1.3
-"""Shorter lines are not told apart: those of the centre circle are 1.24 m long [m]."""
+"""Shorter lines are ignored, because those of the centre circle, of 1.24 m, cannot be distinguished [m]."""
 _TURN_JITTER, _HEIGHT_JITTER = 0.0005, 0.004
-"""Deviation of tilt [rad] and height [m] that every cycle adds; four times as much to the height of who falls."""
-_START_HEIGHT = 0.35  # height of a torso at first; a player that is held up by the referee is at 1 m [m]
-_START_VARIANCES = (0.1, 0.1, 0.25)  # variances of tilt [rad²] and height [m²] of an attitude that is begun anew
-_MAX_TILT_VARIANCE = 0.1**2  # variance of tilt, of both axes together, above which the attitude is begun anew [rad²]
+"""Process noise of each cycle: standard deviations of tilt [rad] and height [m]; the latter is four times as large for
+a falling robot."""
+_START_HEIGHT = 0.35  # initial height of a torso; a player that is held up by the referee is at 1 m [m]
+_START_VARIANCES = (0.1, 0.1, 0.25)  # variances of tilt [rad²] and height [m²] of an attitude that is estimated anew
+# variance of tilt, of both axes together, above which the attitude is estimated anew [rad²]
+_MAX_TILT_VARIANCE = 0.1**2
 LYING_HEAD_HEIGHT = 0.33
-"""Heads of players who walk are at 0.45 m and more, of those who lie below 0.2 m [m]."""
+"""A robot whose head is below this lies [m]: heads of walking players are at 0.45 m and more, of lying ones below 0.2
+m."""
 BALL_CODE, NO_CODE = -1, -2
-"""Codes of what is no landmark: the ball, and anything else."""
-_MAX_THINGS = 32  # landmarks, ball and players in an image, at most
-_MAX_PARTS = 64  # lines in an image, at most
-_VIEW_EDGE = 0.17  # so near to the edge of the view a ball may be just outside [rad]
-_MIN_VISIBLE_DISTANCE = 0.3  # nearer balls may be hidden by the limit of the camera [m]
+"""Codes that are no landmarks: the ball, and anything else."""
+_MAX_THINGS = 32  # largest number of landmarks, balls and players in an image
+_MAX_PARTS = 64  # largest number of lines in an image
+_VIEW_EDGE = 0.17  # a ball within this angle of the view's edge may be just outside [rad]
+_MIN_VISIBLE_DISTANCE = 0.3  # balls nearer than this may be hidden by the limit of the camera [m]
 
 
 class CameraPose(NamedTuple):
@@ -89,13 +91,13 @@ class Attitude:
     turn: Annotated[Floats, (3, 3)]
     """Turns the torso's frame into that of the pitch."""
     height: float
-    """Of the torso's middle, m."""
+    """Height of the torso's middle, m."""
     covariance: Annotated[Floats, (3, 3)]
-    """Of a small turn about the pitch's x and y [rad], and of the height [m]."""
+    """Covariance of a small rotation about the pitch's x and y [rad], and of the height [m]."""
 
 
 class Image(NamedTuple):
-    """What an image shows, in polar coordinates: distance [m], and angles to the left and upwards [degrees]."""
+    """The content of an image in polar coordinates: distance [m], and angles to the left and upwards [degrees]."""
 
     marks: Floats
     """(K, 3) landmarks and the ball."""
@@ -106,11 +108,11 @@ class Image(NamedTuple):
     parts: Floats
     """(P, 5, 3) head, lower arms and feet of players; NaN is out of view."""
     players: Ints
-    """(P,) their rows in a belief, own team first; -1 is nobody's."""
+    """(P,) their rows in a belief, own team first; -1 for unknown players."""
 
 
 class GroundSight(NamedTuple):
-    """The same on the ground; arrays are written, of which the first `counts` count."""
+    """Sightings on the ground; arrays are filled, and the first `counts` entries are valid."""
 
     things: Records[SightingRecord]
     parts: Records[LinePart]
@@ -175,7 +177,7 @@ def spot(polar: Floats, camera: CameraPose) -> Floats:
 
 @kernel
 def _level(polar: Floats, camera: CameraPose, attitude: Attitude) -> Floats:
-    """The same, (3,), from below the torso: along the pitch's x and y, and its height above the ground."""
+    """A seen point (3,) along the pitch's x and y from the point below the torso, and its height above the ground."""
     seen, turn, out = spot(polar, camera), attitude.turn, np.empty(3)
     for i in range(3):
         out[i] = turn[i, 0] * seen[0] + turn[i, 1] * seen[1] + turn[i, 2] * seen[2]
@@ -231,9 +233,9 @@ def turn_heading(attitudes: Records[Attitude], heading: float) -> None:
 
 @kernel
 def turn_attitude(attitudes: Records[Attitude], gyro: Floats, step: float, upright: bool) -> float:
-    """Lets a cycle pass for an attitude (1,); returns how far the heading has turned to the left, rad.
+    """Advances an attitude (1,) by a cycle; returns how far the heading has turned to the left, rad.
 
-    `gyro` (3,) is as percepts tell it: degrees a second, x to the right, y ahead, z up.
+    `gyro` (3,) is as percepts have it: degrees a second, x to the right, y ahead, z up.
     """
     attitude, radians = attitudes[0], step * _RADIANS_PER_DEGREE
     before = _heading(attitude.turn)
@@ -258,7 +260,7 @@ def _take_heights(attitude: Attitude, camera: CameraPose, image: Image, heights:
                 continue
             polar, known = image.marks[k], heights[image.codes[k]]
         else:
-            # Ends of lines are not told apart (the view cuts lines off), but they lie on the ground.
+            # Ends of lines cannot be identified (the view cuts lines off), but they lie on the ground.
             line = k - len(image.marks)
             polar, known = image.lines[line // 2, line % 2], 0.0
         place = _level(polar, camera, attitude)
@@ -275,7 +277,7 @@ def _take_heights(attitude: Attitude, camera: CameraPose, image: Image, heights:
                 covariance[i, j] -= gain[i] * gain[j] / spread
         total += surprise * surprise / spread
         count += 1
-    # What a sum of so many squared normal numbers stays below, nearly always.
+    # Nearly all sums of this number of squared normal variables stay below this limit.
     if total > count + 15.0 + 6.0 * math.sqrt(2.0 * count):
         return False
     turn = attitude.turn
@@ -288,14 +290,14 @@ def _take_heights(attitude: Attitude, camera: CameraPose, image: Image, heights:
 
 @kernel
 def _begin_attitude(attitude: Attitude, camera: CameraPose, image: Image, acc: Floats, heights: Floats) -> bool:
-    """Finds tilt and height anew in one image, first from what is felt to be up, then from an upright torso."""
+    """Estimates tilt and height anew from one image, first with the accelerometer's upward direction, then upright."""
     strength = math.sqrt(acc[0] ** 2 + acc[1] ** 2 + acc[2] ** 2)
     heading = _heading(attitude.turn)
     for attempt in range(2):
         up = np.zeros(3)
         up[2] = 1.0
         if attempt == 0:
-            # The accelerometer tells nothing of the tilt of a torso that is being pushed.
+            # The accelerometer says nothing about the tilt of a torso that is being pushed.
             if abs(strength - GRAVITY) > 0.2 * GRAVITY:
                 continue
             up[0], up[1], up[2] = acc[1] / strength, -acc[0] / strength, acc[2] / strength
@@ -343,7 +345,7 @@ def read_sight(attitudes: Records[Attitude], image: Image, camera: CameraPose, a
         attitudes: (1,).
         image: what is seen.
         camera: its pose.
-        acc: (3,) what the accelerometer tells, m/s².
+        acc: (3,) measurement of the accelerometer, m/s².
         out: written.
 
     Returns: whether tilt and height are known; if they are not, nothing is seen.
@@ -377,7 +379,7 @@ def read_sight(attitudes: Records[Attitude], image: Image, camera: CameraPose, a
 
 @kernel
 def _place(thing: SightingRecord, x: float, y: float, up: float, heading: float) -> None:
-    """Puts a thing at a place from below the torso, and so far above it, m."""
+    """Puts a thing at a place relative to the point below the torso, and at a height above the ground, m."""
     far = math.sqrt(x * x + y * y + up * up)
     thing.distance, thing.bearing = math.hypot(x, y), wrap_angle_exactly(math.atan2(y, x) - heading)
     # The angle upwards is wrong as well: what is far below or above the camera looks nearer or farther for that.
@@ -389,9 +391,9 @@ def _place(thing: SightingRecord, x: float, y: float, up: float, heading: float)
 def _see_player(
     out: GroundSight, parts: Floats, row: int, camera: CameraPose, attitude: Attitude, heading: float
 ) -> None:
-    """Where a player is of which parts (5, 3) are seen.
+    """Adds the place of a player of which parts (5, 3) are seen.
 
-    Of a player that stands, the head is above the feet, so that either tells where it is; of one that lies both
+    The head of a standing player is above its feet, so that either gives its place; of a lying one both
     together do, and the head is low.
     """
     arms, feet, top, lies = np.zeros(3), np.zeros(3), np.zeros(3), False
@@ -405,6 +407,7 @@ def _see_player(
         sums[2] += 1.0
         if part == 0:
             lies = where[2] < LYING_HEAD_HEIGHT
+    # The mean of head and feet; several feet count as one. Arms swing, so they count only if nothing else is seen.
     has_top, has_feet = min(top[2], 1.0), min(feet[2], 1.0)
     if has_top + has_feet > 0.0:
         share = 1.0 / feet[2] if feet[2] > 0.0 else 0.0
@@ -423,7 +426,7 @@ def _see_player(
 
 @kernel
 def _see_line(out: GroundSight, line: Floats, camera: CameraPose, attitude: Attitude, heading: float) -> None:
-    """A line (2, 3), if it is long enough to be told apart from others."""
+    """Adds a line (2, 3) if it is long enough to be distinguished from others."""
     one, two = _level(line[0], camera, attitude), _level(line[1], camera, attitude)
     if math.hypot(two[0] - one[0], two[1] - one[1]) < MIN_LINE_LENGTH or out.counts[1] >= _MAX_PARTS:
         return
@@ -438,7 +441,7 @@ def _see_line(out: GroundSight, line: Floats, camera: CameraPose, attitude: Atti
 
 @kernel
 def is_in_view(attitudes: Records[Attitude], camera: CameraPose, x: float, y: float, z: float) -> bool:
-    """Whether a ball at (x, y) from the player along the pitch's axes, and so high, m, should be in view."""
+    """Whether a ball at (x, y, z) from the player along the pitch's axes, m, should be in view."""
     turn = attitudes[0].turn
     z -= attitudes[0].height
     torso, seen = np.empty(3), np.empty(3)

@@ -8,7 +8,7 @@
 
 This is the league's input stage of the one tracker (`filters`), for one player. `league_sight` brings what is seen down
 to the ground. Landmarks have names here, so the pitch is never mirrored, and an image that contradicts what is believed
-(a beam, a penalty, a fall that was not felt) starts the pose anew from that image alone. Odometry may be wrong by a
+(a beam, a penalty, a fall that was not noticed) starts the pose anew from that image alone. Odometry may be wrong by a
 fifth or more: what it lacks is estimated as slip. The filters work in the frame in which landmarks are named; beliefs
 are in the team's frame, see `players.belief`. Nothing is random: the same observations give the same beliefs.
 """
@@ -74,17 +74,18 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------
 # Which end of the pitch the own team defends, as far as a player can know.
 #
-# The league's server keeps the ends for the whole match; a rule book may change them at half time (`swap_ends`), and
-# then nobody is told. Two things give it away: the numbers of the score change places, and who asks to be put into
-# its own half finds itself in the other. The first shows only if the score is not even, the second within a few
-# cycles of the first beam, which every team asks for before a kick-off. A player who never beams while the score is
-# even cannot know.
+# The league's server keeps the ends for the whole match; a rule book may change them at half time (`swap_ends`), which
+# is not announced to players. There are two signs of it: the numbers of the score change places, and a player that asks
+# to be beamed into its own half finds itself in the other. The first shows only if the score is not even, the second
+# within a few cycles of the first beam, for which every team asks before a kick-off. A player that never beams while
+# the score is even cannot know.
 
 
-_BEAM_LATENCY = 0.04  # A beam is carried out so long after it was asked for [s]
-_BEAM_PATIENCE = 0.5  # and forgotten after so long, if nothing came of it [s]
+_BEAM_LATENCY = 0.04  # time from a request to be beamed to the beam [s]
+_BEAM_PATIENCE = 0.5  # time after which a request that had no effect is forgotten [s]
 _BEAM_LANDING_DISTANCE = 0.6
-"""Nearer than this to where it wished to be a player was put there [m]; noise is 0.07 m, others may be in the way."""
+"""A player nearer than this to the place that it asked for was beamed there [m]; noise is 0.07 m, and others may be in
+the way."""
 
 
 class Ends:
@@ -92,9 +93,9 @@ class Ends:
 
     def __init__(self) -> None:
         self.side: Side | None = None
-        """None while it was not told."""
+        """The end that the own team defends; None while it is unknown."""
         self.changes = 0
-        """How often ends have changed."""
+        """Number of changes of ends."""
         self._score: tuple[int, int] | None = None
         self._wish: tuple[float, float, float] | None = None
         self._mode, self._may_beam = "", False
@@ -105,7 +106,7 @@ class Ends:
         return 1 if self.side is None else self.side.sign
 
     def hear(self, game: GameView) -> None:
-        """Takes what everybody is told."""
+        """Takes the state of the game."""
         if game.side is not None:
             self.side = game.side
         if game.mode != self._mode:
@@ -145,13 +146,15 @@ MAX_DISTANCE_OUTSIDE = 4.0
 """Nobody is farther outside the pitch [m]."""
 _LOST_DEVIATION = 10.0  # deviation of the place of a player that does not know where it is [m]
 _CAMERA_MISPLACEMENT = 0.004
-"""Cameras are misplaced for good, which no filter sees: added to the deviation of the place [m]."""
+"""Additional standard deviation of the place [m]: cameras are misplaced by a constant, which no filter sees."""
 _WATCHED_PUSH, _UNWATCHED_PUSH = 0.01, 0.08
 """Variance that a second adds to the velocity of a ball that is watched, or not [m²/s²]."""
-_WATCHED_AGE = 0.1  # A ball that was seen so lately is watched [s]
-_GONE_DEVIATION = 3.0  # deviation of the place of a ball that is not where it should be [m]
-_HEARD_DEVIATION = 0.3  # deviation of a place of the ball that team-mates tell [m]; it grows by their age at 1 m/s
-_BUMP_AGE = 1.0  # who knew where it was so lately may only have been pushed, and is not lost at once [s]
+_WATCHED_AGE = 0.1  # a ball seen less long ago than this is watched [s]
+_GONE_DEVIATION = 3.0  # standard deviation of the place of a ball that is not where it should be [m]
+# standard deviation of the ball's place in a team-mate's report [m]; it grows with the age at 1 m/s
+_HEARD_DEVIATION = 0.3
+# a player whose pose was known less long ago than this may only have been pushed, and is not lost at once [s]
+_BUMP_AGE = 1.0
 _BUMP_DISTANCE, _BUMP_ANGLE, _BUMP_SLIP = 0.5, 0.3, 0.3
 """Deviations of place [m], heading [rad] and slip [m/s] of a player that was pushed."""
 LEAGUE_SETTINGS = TrackerSettings(
@@ -197,13 +200,13 @@ _NO_SONAR = SonarNumbers(
 
 
 class LeagueTracker:
-    """What a player makes of its percepts.
+    """The tracker of a player of the league.
 
     Args:
         field: the pitch.
         team: name of the own team, as in images and messages.
-        number: own number; 0 for what the first percept tells.
-        settings: of the filters.
+        number: the own number; 0 takes it from the first percept.
+        settings: the settings of the filters.
     """
 
     def __init__(
@@ -239,15 +242,15 @@ class LeagueTracker:
 
     @property
     def side(self) -> Side | None:
-        """The side the own team plays from now; None before it is told."""
+        """The side from which the own team plays now; None while it is unknown."""
         return self._ends.side
 
     def update(self, percept: Percept, odometry: tuple[float, float, float], *, upright: bool) -> Belief:
-        """Takes a percept; to be called every cycle.
+        """Takes a percept; it has to be called in every cycle.
 
         Args:
-            percept: what the player is told.
-            odometry: how far the legs went since the last cycle, ahead and to the left [m], and turned left [rad].
+            percept: the percept.
+            odometry: motion by the legs since the last cycle, ahead and to the left [m], and turn to the left [rad].
             upright: whether the player stands.
         """
         step = CONTROL_CYCLE if self._time < 0.0 else min(max(percept.time - self._time, 1e-3), _MAX_PERCEPT_GAP)
@@ -298,7 +301,7 @@ class LeagueTracker:
         )
 
     def _image(self, sight: Sight) -> Image:
-        """What is seen, with the rows of landmarks and players."""
+        """The sight as an image, with the rows of landmarks and players."""
         own, codes = self._team, self._codes
         players = [
             (number if team == own else MAX_PLAYERS + number) - 1
@@ -332,13 +335,13 @@ class LeagueTracker:
     def hear_mate(
         self, number: int, place: Sequence[float] | Floats, ball_place: Sequence[float] | Floats | None, age: float
     ) -> None:
-        """Takes what a team-mate told: where it is, where the ball is, both in the team's frame, and how old that is.
+        """Takes the report of a team-mate, in the team's frame.
 
         Args:
-            number: of the team-mate.
-            place: (2,) where it stands [m].
-            ball_place: (2,) where it sees the ball [m]; None if it does not.
-            age: of what it told [s].
+            number: number of the team-mate.
+            place: (2,) place of the team-mate [m].
+            ball_place: (2,) place of the ball [m]; None if it does not see it.
+            age: age of the report [s].
         """
         sign = self._ends.sign
         if number != self.number and 0 < number <= MAX_PLAYERS:
@@ -369,7 +372,7 @@ def _tell_belief(minds: Records[MindRecord], records: Records[BeliefRecord], sig
 
 
 def _named_landmarks(field: FieldSettings) -> LandmarkTable:
-    """The landmarks of the league, which are numbered and count as posts, and the lines that can be told apart."""
+    """The landmarks of the league, which are numbered and count as posts, and the lines that can be identified."""
     places = field.landmarks().values()
     landmarks = new_records(LandmarkRecord, len(places))
     for row, (x, y, _) in enumerate(places):

@@ -8,11 +8,12 @@ no other is (gates and nearest neighbours: Bar-Shalom and Li, Estimation and Tra
 compared with all lines of the pitch in the same way, and measures the distance from its line. Directions of crossings
 measure the heading alone.
 
-**Relocation**: a player who sees too much that fits nothing is lost. A crossing whose direction is seen says where the
-player is if one knows which crossing it is; so do two posts, and a post and the direction of a line; and the player may
-be at the same place of the other half. Each possibility is a hypothesis of the pose, and fits the landmarks and lines
-in view more or less. The best is taken if it fits well and clearly better than every other one elsewhere; a picture
-that leaves a choice (both ends of the pitch look alike where no goal is seen) leaves the player lost.
+**Relocation**: a player that sees too many things that fit no landmark is lost. A crossing whose direction is seen
+gives the player's place if the crossing is identified; so do two posts, and a post with the direction of a line; and
+the player may be at the same place of the other half. Each possibility is a hypothesis of the pose, and fits the
+landmarks and lines in view more or less. The best is taken if it fits well and clearly better than every other one
+elsewhere; a picture that leaves a choice (both ends of the pitch look alike where no goal is seen) leaves the player
+lost.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.vision import SightingRecord
 
 _MISFIT_SHARE = 0.05  # share of the last landmark in the average of those that fit nothing
-_POST_MISFIT_SHARE = 0.3  # the same of a goal post, which counts more because posts tell the ends of the pitch apart
+_POST_MISFIT_SHARE = 0.3  # the same for a goal post, which counts more because posts distinguish the ends of the pitch
 _LINES_MISFIT_SHARE = 0.2  # the same of all line points of a picture together
 _MIN_MISFIT_POINTS = 8  # fewer line points say nothing about whether the player is lost
 _LOST_HEADING_VARIANCE = 1.0  # variance of a heading that is too uncertain for small corrections, rad^2
@@ -51,7 +52,7 @@ _OTHER_POSE_ANGLE = 0.5  # poses turned by more than this are different ones, ra
 _LANDMARK_TOLERANCE = 0.2
 """How far a landmark may be from where it should be, beside three deviations of its distance, m."""
 _LINE_WORTH, _MAX_LINES_WORTH = 0.5, 3.0
-"""What a part of a line counts for in a relocation, and all of them at most, in landmarks."""
+"""Weight of a part of a line in a relocation, and of all of them together at most, in landmarks."""
 _RELOCATED_VARIANCE = 0.04  # variance of place and heading after a relocation, m^2 and rad^2
 _LINE_GATE, _LINE_RIVAL_GATE = 9.0, 36.0
 """A line is known if it is nearer than the first, and no other nearer than the second (squared, in deviations)."""
@@ -68,7 +69,7 @@ class Symmetric(NamedTuple):
 
 
 class _PoseGuess(NamedTuple):
-    """The best pose of a relocation so far."""
+    """The best pose of a relocation up to now."""
 
     x: float
     y: float
@@ -80,7 +81,7 @@ class _PoseGuess(NamedTuple):
 
 
 class PitchView(NamedTuple):
-    """What a player sees in a cycle, and what there is to be seen."""
+    """The observations of a player in a cycle, and the landmarks of the pitch."""
 
     seen: Records[SightingRecord]
     parts: Records[LinePart]
@@ -473,7 +474,7 @@ def _judge_pose(
     view: PitchView,
     numbers: TrackerNumbers,
 ) -> _PoseGuess:
-    """The better one of the best pose so far and another one, and how well the best of all others elsewhere fits."""
+    """The better one of the best pose up to now and another one, with the fit of the best of all poses elsewhere."""
     if abs(x) > numbers.reach_x or abs(y) > numbers.reach_y:
         return best
     fit = -numbers.prior_penalty * math.hypot(x - belief.x, y - belief.y)

@@ -1,4 +1,4 @@
-"""What a player believes, as records for compiled code.
+"""A player's belief as records for compiled code.
 
     beliefs = new_records(BeliefRecord, 512, 22)
     beliefs["ball_x"][7, 3], beliefs["others"]["age"][7, 3, 11:]
@@ -35,7 +35,7 @@ class OtherRecord:
     """NaN if nothing was ever known."""
     y: float
     age: float
-    """Time since it was seen or told of itself, s."""
+    """Time since it was seen or heard, s."""
     lies: bool
 
 
@@ -57,8 +57,8 @@ class BeliefRecord:
     ball_height: float
     seen_ago: float
     """Time since the player saw the ball, s."""
-    told_ago: float
-    """Time since a team-mate told of the ball, s."""
+    heard_ago: float
+    """Age of the last report of a team-mate about the ball, s."""
     upright: bool
     others: Records[OtherRecord] = field(metadata={"length": 2 * MAX_PLAYERS})
     """(22,) the own team by number, in which the player's own row is its own pose; then the opponents."""
@@ -118,7 +118,7 @@ class BallFilter:
 
 @dataclass
 class MindRecord:
-    """What a tracker keeps of a player between cycles; the belief is what strategies get."""
+    """The state of a player's tracker between cycles; strategies get its belief."""
 
     belief: BeliefRecord
     pose: PoseFilter
@@ -135,15 +135,15 @@ class TrackerNumbers:
     crossing_noise: float
     """Deviation of the direction of a crossing, rad."""
     rolling: float
-    """How a ball slows down, m/s^2."""
+    """Deceleration of a rolling ball, m/s^2."""
     damping: float
-    """How it slows down with its speed, 1/s."""
+    """Damping of a rolling ball in proportion to its speed, 1/s."""
     apart: float
-    """By how many landmarks a new pose must fit better than any other."""
+    """Number of landmarks by which a new pose must fit better than any other."""
     prior_penalty: float
-    """What a new pose loses for each metre from where the player believed to be, in landmarks."""
+    """Penalty of a new pose for each metre from the believed one, in landmarks."""
     reach_x: float
-    """Nobody is farther from the middle of the pitch along x, m."""
+    """Largest distance of players from the middle of the pitch along x, m."""
     reach_y: float
     sonar: SonarNumbers
 
@@ -193,21 +193,21 @@ class Motion(NamedTuple):
     left: float
     turn: float
     place_variance: float
-    """What the cycle adds to the variance of the place, m^2."""
+    """Variance of the place that the cycle adds, m^2."""
     turn_variance: float
-    """What it adds to that of the heading, rad^2."""
+    """Variance of the heading that the cycle adds, rad^2."""
     slip: float
     """Deviation of the slip that lasts for `TrackerSettings.slip_time`, m/s; 0 where slip is not estimated."""
     push: float
-    """What it adds to the variance of the ball's velocity, m^2/s^2."""
+    """Variance of the ball's velocity that the cycle adds, m^2/s^2."""
 
 
 STILL = Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""The motion of a player for whom no time passes."""
+"""The motion of a player in zero time."""
 
 
 class Observations(NamedTuple):
-    """What the players of M matches observe in a cycle."""
+    """Observations of the players of M matches in a cycle."""
 
     things: Records[Records[Records[SightingRecord]]]
     """(M, 22, things) of which the first `counts` are seen."""
@@ -229,7 +229,7 @@ def belief_record(belief: Belief) -> Records[BeliefRecord]:
         others["age"][rows], others["lies"][rows] = team.ages, team.fallen
     records[0] = (
         *(me.x, me.y, me.heading, me.spread, me.heading_spread),
-        *(*ball.place, *ball.velocity, ball.spread, ball.height, ball.seen_ago, ball.told_ago),
+        *(*ball.place, *ball.velocity, ball.spread, ball.height, ball.seen_ago, ball.heard_ago),
         *(belief.upright, others),
     )
     return records
@@ -250,7 +250,7 @@ def belief_of(records: Records[BeliefRecord], time: float) -> Belief:
             velocity=np.array([vx, vy]),
             spread=ball_spread,
             seen_ago=seen,
-            told_ago=told,
+            heard_ago=told,
         ),
         mates=_others(others[:MAX_PLAYERS]),
         opponents=_others(others[MAX_PLAYERS:]),

@@ -1,4 +1,4 @@
-"""The senses and beliefs of all players of M matches: what they see, and what they make of it.
+"""The senses and beliefs of all players of M matches.
 
     senses = SymbolicSenses(load_eyes("nao"), world)
     senses.greet(match, slot)                   # a player has joined, and knows where it is
@@ -6,11 +6,11 @@
     senses.beliefs[match, slot]                 # a record of `records.BeliefRecord`, for compiled strategies
     senses.tracker.belief(match, slot, time=12.3)       # the same for a player in Python
 
-Players see symbols (`vision`), keep track of themselves, the ball and the others (`filters`), and tell their
-team-mates what they believe once a cycle, with messages that may be lost. Nothing here knows the truth: the pose is a
-Kalman filter over odometry and ambiguous landmarks, so it can be wrong, and a player that is pushed around or falls may
-have to look around to find itself again. A player that is put somewhere, by the referee or by its own wish, knows where
-that is, as a robot that somebody carries there. Beliefs are in the frame of the player's own team, which attacks +x.
+Players see symbols (`vision`), track themselves, the ball and the others (`filters`), and share their beliefs with
+their team-mates once a cycle, by messages that may be lost. The true state is not used: the pose comes from a Kalman
+filter over odometry and ambiguous landmarks, so it can be wrong, and a player that is pushed or falls may have to look
+around to find itself again. A player that is put somewhere, by the referee or by its own beam, knows that place.
+Beliefs are in the frame of the player's own team, which attacks +x.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ class Tracker:
         """Takes a cycle's odometry and observations.
 
         Args:
-            state: of the world.
-            sightings: what everybody sees.
+            state: the state of the world.
+            sightings: the sightings of all players.
             chosen: (K,) matches; all if left out.
-            sonar: (M, 22, 2) distances, m, NaN where nothing answers; if left out, nobody has sonars.
+            sonar: (M, 22, 2) distances, m, NaN without an echo; left out if there are no sonars.
         """
         rows = self._all if chosen is None else chosen
         heard = self._silence if sonar is None else sonar
@@ -125,12 +125,12 @@ class Tracker:
         track_all(rows, state.players, observed, self._table, self.minds, self._numbers)
 
     def hear(self, state: MatchesState, chosen: Ints | None = None) -> None:
-        """Lets team-mates tell each other what they believe; messages are lost as the settings say."""
+        """Shares beliefs between team-mates; messages are lost at the rate of the settings."""
         rows, patience = self._all if chosen is None else chosen, self.eyes.tracker.ball_told
         share_beliefs(rows, state.players, state.balls, self.minds, self.eyes.voices.loss, patience)
 
     def belief(self, match: int, slot: int, time: float) -> Belief:
-        """What a player believes; time is the world's, s."""
+        """The belief of a player; `time` is the world's, s."""
         return belief_of(self.beliefs[match, slot : slot + 1], time)
 
 
@@ -170,7 +170,7 @@ def blank_mind(ball_radius: float) -> MindRecord:
     """The mind of a player that knows nothing."""
     mind = new_records(MindRecord, 1)[0]
     belief, pose, ball = mind.belief, mind.pose, mind.ball
-    belief.seen_ago, belief.told_ago = math.inf, math.inf
+    belief.seen_ago, belief.heard_ago = math.inf, math.inf
     belief.upright, belief.ball_height, pose.misfit = True, ball_radius, 1.0
     pose.xx = pose.yy = pose.tt = ball.xx = ball.yy = _UNKNOWN_VARIANCE
     ball.uu = ball.vv = 0.25
@@ -201,11 +201,11 @@ def landmark_table(field: FieldSettings) -> LandmarkTable:
 
 
 class SymbolicSenses:
-    """The senses of everybody in a world: symbolic vision and sonar, and the tracker that is fed with them.
+    """The senses of all players of a world: symbolic vision, sonar, and the tracker that uses them.
 
     Args:
-        eyes: settings.
-        world: where they are.
+        eyes: settings of cameras and sonar.
+        world: the world.
     """
 
     def __init__(self, eyes: EyesSettings, world: BehaviourWorld) -> None:
@@ -219,16 +219,16 @@ class SymbolicSenses:
 
     @property
     def beliefs(self) -> Records[Records[BeliefRecord]]:
-        """(M, 22) what everybody believes."""
+        """(M, 22) beliefs of all players."""
         return self.tracker.beliefs
 
     @property
     def sightings(self) -> Sightings:
-        """(M, 22) what everybody sees in this cycle."""
+        """(M, 22) sightings of all players in this cycle."""
         return self.vision.sightings
 
     def update(self, chosen: Ints) -> None:
-        """Lets everybody in some matches (K,) look, think and talk."""
+        """Senses, tracks and shares beliefs for all players of some matches (K,)."""
         state = self._world.state
         self.tracker.update(state, self.vision.see(state, chosen), chosen, sonar=self.sonar.listen(state, chosen))
         self.tracker.hear(state, chosen)
@@ -245,7 +245,7 @@ class SymbolicSenses:
         self.tracker.placed(match, slot, self._world.state.pose[match, slot])
 
     def all_placed(self, chosen: Ints, who: Bools) -> None:
-        """Tells everybody in some matches (K,) who is marked in `who`, (M, 22), where it has been put."""
+        """Gives the players of some matches (K,) that are marked in `who`, (M, 22), the places where they were put."""
         if who[chosen].any():
             for row, slot in np.argwhere(who[chosen]).tolist():
                 self.placed(int(chosen[row]), slot)

@@ -66,7 +66,7 @@ class Goals(NamedTuple):
 def kicked_ball(
     kick: int, strength: float, x: float, y: float, numbers: BehaviourSettings
 ) -> tuple[bool, float, float, int]:
-    """What a kick does to a ball at a place of the robot's frame [m].
+    """The effect of a kick on a ball at a place of the robot's frame [m].
 
     Returns whether it reaches the ball, the ball's direction from the heading to the left [rad], how far it goes [m],
     and the outcome: `STRAIGHT_KICK`, `SIDE_KICK` or `WRONG_SIDE_KICK`.
@@ -274,9 +274,9 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
 def _first_hit(
     players: Records[Player], ball: Ball, numbers: BehaviourSettings, goals: Goals, dx: float, dy: float
 ) -> tuple[float, float, float, int]:
-    """Where on its way (dx, dy) the ball first meets something: the share of the way, the normal there, and what.
+    """The first hit of the ball on its way (dx, dy): the share of the way, the normal there, and the thing it hits.
 
-    What is the place of a player in `players`, `_HIT_POST`, `_HIT_NET` or `_HIT_NOTHING`; with nothing the share is 1.
+    The thing is the index of a player, `_HIT_POST`, `_HIT_NET` or `_HIT_NOTHING`, for which the share is 1.
     """
     best, best_x, best_y, what = 1.0, 0.0, 0.0, _HIT_NOTHING
     x, y, radius, length = ball.x, ball.y, ball.radius, math.hypot(dx, dy)

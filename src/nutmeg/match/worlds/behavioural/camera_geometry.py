@@ -207,7 +207,7 @@ class Polar(NamedTuple):
     distance: float
     """m; below 0 if it is not found."""
     bearing: float
-    """To the left, rad."""
+    """Bearing to the left, rad."""
     spread: float
     """Standard deviation of the distance, m."""
 
@@ -232,9 +232,9 @@ class VisionNumbers:
     bodies: BodiesSettings
     neck: tuple[float, float, float]
     top: tuple[float, float, float]
-    """From the neck to the upper camera, head straight, m."""
+    """Vector from the neck to the upper camera, head straight, m."""
     bottom: tuple[float, float, float]
-    """From the neck to the lower camera, m."""
+    """Vector from the neck to the lower camera, m."""
     tilt_cos: float
     """Cosine of the angle by which the lower camera looks further down."""
     tilt_sin: float
@@ -391,7 +391,7 @@ def measure(gaze: Gaze, camera: Camera, x: float, y: float, z: float, count: int
     ahead, left, up = _to_camera(x, y, z, camera)
     dz = z - camera.z
     e, f = normal_pair(gaze.draw, count)
-    if share > 0.0:  # distances are measured as such
+    if share > 0.0:  # distances are measured directly
         far = math.sqrt(x * x + y * y)
         return Polar(far * (1.0 + share * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), far * share)
     across, above = left / ahead + noise * e, up / ahead + noise * f

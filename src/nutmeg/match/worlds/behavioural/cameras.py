@@ -110,7 +110,7 @@ class _CameraScene:
         self._heads = [self._mocap(f"{name}/head") for name in SLOT_NAMES]
         owners = [self.model.body(int(body)).name.split("/")[0] for body in self.model.geom_bodyid]
         self._geoms = [np.flatnonzero([owner == name for owner in owners]) for name in SLOT_NAMES]
-        # What each geom is, as `Cameras.label` tells it; the last element is for pixels without a geom.
+        # The label of each geom, as `Cameras.label` returns it; the last element is for pixels without a geom.
         self.labels = np.zeros(self.model.ngeom + 1, np.uint8)
         for geom, owner in enumerate(owners):
             if owner == "ball":
@@ -191,7 +191,7 @@ def _add_box(body: mujoco.MjsBody, box: Box, colour: tuple[float, float, float])
 
 
 def _strip(spec: mujoco.MjSpec) -> None:
-    """Takes out what costs time and tells players nothing: lights, textures, nets and the carpet's stripes."""
+    """Removes what costs time and is of no use to players: lights, textures, nets and the carpet's stripes."""
     for geom in list(spec.geoms):
         geom.material = ""
         if "/mesh_" in geom.name or "/net_" in geom.name or "/frame" in geom.name or "/stay" in geom.name:
@@ -224,14 +224,14 @@ def _light(spec: mujoco.MjSpec) -> None:
 Pictures = NDArray[np.uint8]
 
 NEAR_PLANE, FAR_PLANE = 0.02, 40.0
-"""What is nearer or farther is not drawn, m."""
+"""Things nearer or farther than these are not drawn, m."""
 _FACETS = (16, 10)  # facets of round things, around and along
 _DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZE, mujoco.mjtRndFlag.mjRND_FOG)
 
 
 @lru_cache(maxsize=4)
 def _effects(lens: CameraSettings, size: tuple[int, int], slope: float) -> CameraEffects:
-    """What lens and image sensor do to pictures of a size, with the tangent of half their vertical opening."""
+    """The effects of lens and image sensor for pictures of a size, with the tangent of half their vertical opening."""
     return CameraEffects(lens, size=size, fov=2 * math.atan(slope))
 
 
@@ -275,7 +275,7 @@ class Cameras(Closing):
             if effects is None:
                 pictures[row, column] = self._renderer.paint(eye, size)
                 continue
-            # A lens may show more than a pinhole. What is random depends on match, cycle and camera alone.
+            # A lens may show more than a pinhole. Random numbers depend on match, cycle and camera alone.
             wide = replace(eye, slope=math.tan(effects.drawn_fov / 2), slope_across=0.0)
             drawn = self._renderer.paint(wide, effects.drawn_size)
             rng = np.random.default_rng([int(state.seed[match]), int(state.cycle[match]), slots[row], column])

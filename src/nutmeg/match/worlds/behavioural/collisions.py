@@ -130,7 +130,7 @@ def part_robots(
                     pushed[first.slot, second.slot] = 1
                 if _is_responsible(second, first, ball, numbers, others, speed):
                     pushed[second.slot, first.slot] = 1
-                # both are moved apart at once, by shares that depend on who walks into whom
+                # both are moved apart at once, by shares that depend on which one walks into the other
                 own = _share_of(first.posture, second.posture, speed, others, numbers.bounce.shoved)
                 rest = _share_of(second.posture, first.posture, others, speed, numbers.bounce.shoved)
                 way = step * (speed + others)

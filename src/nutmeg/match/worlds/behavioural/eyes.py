@@ -39,7 +39,7 @@ class CamerasSettings(Bounded):
     bottom_tilt_degrees: float
     """How far the lower one looks further down than the upper one."""
     diagonal_degrees: Annotated[float, above(0.0, up_to=179.9)]
-    """From corner to corner of a picture."""
+    """Opening angle from corner to corner of a picture."""
     width: Annotated[int, at_least(8)]
     """The width of a picture, pixels."""
     height: Annotated[int, at_least(8)]
@@ -67,7 +67,7 @@ class BodiesSettings:
     height: float
     """The height of a robot that stands, m."""
     waistband: float
-    """Height of the coloured band that tells the team, m."""
+    """Height of the coloured band that shows the team, m."""
     lying_width: float
     """Width of a robot that lies, m."""
     lying_height: float
@@ -85,25 +85,25 @@ class VisionSettings:
     turn_noise: NotNegative
     """Standard deviation of the direction in which a crossing of lines points, rad."""
     ball_range: float
-    """Farther balls are not recognised, m."""
+    """Largest distance at which balls are recognised, m."""
     post_range: float
-    """The same of goal posts, m."""
+    """Largest distance at which goal posts are recognised, m."""
     robot_range: float
-    """The same of robots, m."""
+    """Largest distance at which robots are recognised, m."""
     team_range: float
-    """Farther robots' waistbands are not recognised, m."""
+    """Largest distance at which robots' waistbands are recognised, m."""
     mark_range: float
-    """Farther crossings, marks and circles are not recognised, m."""
+    """Largest distance at which crossings, marks and circles are recognised, m."""
     miss_ball: Share
     """Probability that a ball in view is not recognised in a picture."""
     miss_post: Share
-    """The same of a goal post."""
+    """Probability that a goal post in view is not recognised in a picture."""
     miss_robot: Share
-    """The same of a robot."""
+    """Probability that a robot in view is not recognised in a picture."""
     miss_mark: Share
-    """The same of a crossing, mark or circle."""
+    """Probability that a crossing, mark or circle in view is not recognised in a picture."""
     ghost_ball: Share
-    """Probability of a ball that is not there, in a cycle in which none is recognised."""
+    """Probability of a false ball in a cycle in which none is recognised."""
     ghost_robot: Share
     """Probability of a robot that is not there, in a cycle."""
     ghost_mark: Share
@@ -111,7 +111,7 @@ class VisionSettings:
     numbers: bool = False
     """Whether players' numbers are recognised as well as their team."""
     range_noise: NotNegative = 0.0
-    """Standard deviation of a distance that is measured as such, as a share of it (as in the 3D simulation league); 0
+    """Standard deviation of a distance that is measured directly, as a share of it (as in the 3D simulation league); 0
     where distances come from places in a picture."""
     hides: bool = True
     """Whether robots and posts hide what is behind them (not so in the 3D simulation league)."""
@@ -155,53 +155,55 @@ class VoicesSettings(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class TrackerSettings:
-    """How a player's filters work; a cycle is the world's decision cycle."""
+    """Settings of a player's filters; a cycle is the world's decision cycle."""
 
     move_noise: float
-    """Deviation of the place that each cycle on the feet adds, m."""
+    """Standard deviation of the place that each cycle on the feet adds, m."""
     move_share: float
-    """The same as a part of the distance that the odometry gives."""
+    """Standard deviation of the place that each cycle on the feet adds, as a share of the odometry's distance."""
     turn_noise: float
-    """Deviation of the heading that each cycle on the feet adds, rad."""
+    """Standard deviation of the heading that each cycle on the feet adds, rad."""
     turn_share: float
-    """The same as a part of the turn that the odometry gives."""
+    """Standard deviation of the heading that each cycle on the feet adds, as a share of the odometry's turn."""
     fallen_noise: float
-    """Deviation of the place that each cycle of falling, lying and getting up adds, m."""
+    """Standard deviation of the place that each cycle of falling, lying and getting up adds, m."""
     fallen_turn_noise: float
-    """The same of the heading, rad."""
+    """Standard deviation of the heading that each cycle of falling, lying and getting up adds, rad."""
     gate: float
-    """A sighting is a known landmark's if it is nearer than this (squared, in deviations)."""
+    """A sighting is matched to a landmark only if its squared distance, in standard deviations, is below this."""
     rival_gate: float
-    """... and no other landmark of its kind is nearer than this."""
+    """A sighting is matched to a landmark only if the squared distance to every other one of its kind is above this."""
     mark_floor: float
-    """Least deviation of a measured place of a landmark, m."""
+    """Least standard deviation of a measured place of a landmark, m."""
     ball_push: float
-    """Deviation of the ball's velocity that each cycle adds, m/s."""
+    """Standard deviation of the ball's velocity that each cycle adds, m/s."""
     ball_gate: float
-    """A ball farther from where it was expected (squared, in deviations) has been kicked, or is none."""
+    """A ball whose squared distance from its prediction, in standard deviations, exceeds this was kicked, or is
+    false."""
     ball_told: float
-    """A ball not seen for this long is believed to be where team-mates see it, s."""
+    """A ball that was not seen for this time is taken from team-mates' messages, s."""
     others_drift: float
-    """How fast other players are assumed to wander, m/s."""
+    """Assumed speed of other players, m/s."""
     others_gate: float
-    """A robot is one that is known if it is seen nearer to it than this, m, and what it may have wandered."""
+    """A sighted robot is matched to a known one within this distance, m, plus the distance it may have walked."""
     others_memory: float
-    """A player that was not seen for this long may be replaced by another one, s."""
+    """A player that was not seen for this time may be replaced by another one, s."""
     lost: float
-    """A player relocates itself when this share of about the last twenty landmarks fitted nothing."""
+    """A player relocates itself when this share of about the last twenty landmarks was not matched."""
     uses_sonar: bool = True
-    """Whether sonars correct where other players are believed to be."""
+    """Whether sonars correct the estimated places of other players."""
     slip_floor: float = 0.0
     """Deviation of the slip of a player that stands, m/s: how much faster it may be than its odometry says. Slip is
     estimated where this is above 0."""
     slip_share: float = 0.0
-    """The same of one that walks, as a part of its speed."""
+    """Standard deviation of the slip of a walking player, as a share of its speed."""
     slip_fallen: float = 0.0
-    """The same of one that falls, lies or gets up, m/s."""
+    """Standard deviation of the slip of a player that falls, lies or gets up, m/s."""
     slip_time: float = 0.5
-    """How long a slip lasts, s."""
+    """Duration of a slip, s."""
     ball_sway: float = 0.0
-    """Deviation of the ball's place that each cycle adds because the trunk sways, which odometry does not tell, m."""
+    """Standard deviation of the ball's place that each cycle adds because the trunk sways, which odometry does not
+    show, m."""
     ball_memory: float = 1.5
     """A ball that was not seen for this long may be anywhere, s."""
     ball_doubts: int = 1

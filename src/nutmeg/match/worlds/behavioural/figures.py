@@ -4,6 +4,7 @@
     figures.poses(), figures.angles(), figures.ball()
     match = RecordedMatch(Recording.open(Path("match.nutmeg")))
     match.state(row), match.sights(row).of(0, slot)     # where everybody is, and what a player sees
+    match.sonars(row)[slot]                             # what its sonars answer
 
 A figure stands with its head turned, swings its legs when it walks, bends one for a kick, and lies the way the player
 has fallen. The behavioural world has no joints: the figure is only to be looked at.
@@ -21,8 +22,10 @@ from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.arrays import Bools, Floats
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
+from nutmeg.match.drawing import Kind
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
+from nutmeg.match.worlds.behavioural.sonar import Sonar
 from nutmeg.match.worlds.behavioural.state import KickKind, MatchesState, Posture
 from nutmeg.match.worlds.behavioural.vision import Vision
 from nutmeg.model.ball import load_ball
@@ -41,7 +44,7 @@ _FIGURE_ROBOT, _FIGURE_POSE = "nao-v4", "stand"
 _HIDDEN_HEIGHT = -5.0  # height of absent players [m]
 _LYING_HEIGHT = 0.09  # height of the torso of a player that lies [m]
 _STEP_TIME, _THIGH_SWING, _KNEE_BEND = 0.8, 0.22, 0.45
-"""A pair of steps takes so long [s]; how far the thighs swing and the knees bend at full speed [rad]."""
+"""Duration of a pair of steps [s]; swing of the thighs and bend of the knees at full speed [rad]."""
 FULL_SPEED = 0.2
 """Full speed of the drawn legs [m/s], and of a turn of four times that [rad/s]."""
 _KICK_SWING = -0.7  # how far the thigh of a kicking leg swings [rad]
@@ -58,10 +61,11 @@ class BehaviourFigures:
 
     others_every = 1
     """Cycles between two times at which a recording looks at beliefs about others."""
+    mixes_robots = False
 
     def __init__(self, world: BehaviourWorld, match: int = 0, robot: str = _FIGURE_ROBOT) -> None:
         self._world, self._match = world, match
-        self.robot, self.physics, self.pose = robot, "", _FIGURE_POSE
+        self._kind, self.physics, self.pose = Kind(robot), "", _FIGURE_POSE
         scene = assemble(SceneSettings(field="none", ball="none", robots=(Placement(robot=robot, pose=_FIGURE_POSE),)))
         self.joints: tuple[str, ...] = scene.robots[0].joints
         stance = standing(load_robot(robot), _FIGURE_POSE)
@@ -75,13 +79,13 @@ class BehaviourFigures:
 
     @property
     def present(self) -> Bools:
-        """(22,) who plays."""
+        """(22,) whether a robot plays."""
         present: Bools = self._world.state.present[self._match]
         return present
 
-    def kind(self, slot: int) -> str:  # noqa: ARG002 (all are alike)
-        """The robot's type of a player."""
-        return ""
+    def kind(self, slot: int) -> Kind:  # noqa: ARG002 (all are alike)
+        """The robot of a player."""
+        return self._kind
 
     def ball(self) -> Floats:
         """(7,) place and attitude (quaternion) of the ball."""
@@ -89,7 +93,7 @@ class BehaviourFigures:
         return np.array([x, y, self._world.ball_radius, 1.0, 0.0, 0.0, 0.0])
 
     def poses(self) -> Floats:
-        """(22, 7) place and attitude (quaternion) of the torsos; below the ground where nobody plays."""
+        """(22, 7) place and attitude (quaternion) of the torsos; below the ground for robots that do not play."""
         found = np.zeros((SLOTS, 7))
         found[:, 2], found[:, 3] = _HIDDEN_HEIGHT, 1.0
         for slot in np.flatnonzero(self.present).tolist():
@@ -165,8 +169,8 @@ class BehaviourFigures:
 
 
 _BEHAVIOURAL_WORLD = "behavioural"  # what a recording of this world says it is
-_UPRIGHT_LEAN = math.radians(1.0)  # who leans less than this stands
-_LYING_LEAN = math.radians(85.0)  # who leans more than this lies
+_UPRIGHT_LEAN = math.radians(1.0)  # a robot that leans less than this stands
+_LYING_LEAN = math.radians(85.0)  # a robot that leans more than this lies
 CARRIED_DISTANCE = 0.15
 """A robot that has moved farther than this in a cycle was put there [m]."""
 
@@ -191,6 +195,7 @@ class RecordedMatch:
         """Recorded robots, by the names that they began with."""
         self._height = standing(load_robot(_FIGURE_ROBOT), _FIGURE_POSE).height
         self._vision: Vision | None = None
+        self._sonar: Sonar | None = None
 
     def swapped(self, row: int) -> bool:
         """Whether the teams have changed ends."""
@@ -202,7 +207,7 @@ class RecordedMatch:
         return (SLOT_NAMES.index(robot) + (SLOTS // 2 if self.swapped(row) else 0)) % SLOTS
 
     def state(self, row: int) -> MatchesState:
-        """Where everybody and the ball are; what a recording does not tell is as in a new state."""
+        """The places of robots and ball; what is not recorded is as in a new state."""
         recording, state = self._recording, MatchesState(1)
         seed = recording.manifest.seed or 0
         state.seed[0], state.cycle[0] = np.uint64(seed % 2**64), row + 1
@@ -236,10 +241,20 @@ class RecordedMatch:
             )
 
     def sights(self, row: int) -> Sightings:
-        """What everybody sees; written anew by the next call."""
+        """The sightings of all players; the next call overwrites them."""
         if self._vision is None:
             self._vision = Vision(self.eyes, self.field, ball_radius=self.ball.radius, count=1)
         return self._vision.see(self.state(row))
+
+    def sonars(self, row: int) -> Floats:
+        """The answers of the left and the right sonar of all players, (22, 2) [m]; nan where nothing answers.
+
+        The next call overwrites them.
+        """
+        if self._sonar is None:
+            self._sonar = Sonar(self.eyes, self.field, count=1)
+        answers: Floats = self._sonar.listen(self.state(row))[0]
+        return answers
 
 
 def _standing_place(pose: Floats, height: float) -> tuple[float, float, float, float, float]:

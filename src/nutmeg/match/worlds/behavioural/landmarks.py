@@ -29,7 +29,7 @@ GOAL_POSTS = 4
 
 
 class ObjectKind(IntEnum):
-    """What a thing in a picture looks like; goals, mates and opponents are those of the player that sees them."""
+    """The appearance of a thing in a picture; goals, mates and opponents are those of the player that sees them."""
 
     BALL = 0
     MATE = 1
@@ -63,7 +63,7 @@ class Landmarks:
     """Landmarks on the ground."""
 
     kind: SmallInts
-    """(F,) what they look like, of `ObjectKind`."""
+    """(F,) their appearance, of `ObjectKind`."""
     place: Floats
     """(F, 2) their places, m."""
     turn: Floats
@@ -113,5 +113,5 @@ def goal_posts_of(field: FieldSettings) -> Floats:
 
 
 def goals_differ(field: FieldSettings) -> bool:
-    """Whether the goals can be told apart by their colours."""
+    """Whether the goals can be distinguished by their colours."""
     return field.goal is not None and field.goal.left_colour != field.goal.right_colour

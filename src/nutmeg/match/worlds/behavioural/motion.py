@@ -7,7 +7,7 @@
     end_cycle(players, ball, numbers)
 
 Seed 002: a walk request is scaled down to what the robot can do, and disturbed on each axis (`WalkSettings` says how).
-Falls, getting up and dives are wanted by its authors; their numbers are settings. `players` (n,) and `ball` are records
+Falls, getting up and dives are future work there; their numbers are settings. `players` (n,) and `ball` are records
 of `state`, `numbers` is the record of a `BehaviourSettings`.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 SUBSTEPS = 5
 """Steps of motion, ball and collisions in a cycle."""
 STEP = BEHAVIOURAL_CYCLE / SUBSTEPS
-"""Length of such a step [s]."""
+"""Length of a substep [s]."""
 TIME_TOLERANCE = 1e-9
 """A posture with less time left than this has ended: sums of 0.02 s are not exact in binary [s]."""
 _QUARTER_TURN = math.pi / 2

@@ -1,4 +1,4 @@
-"""What robots and ball of the behavioural world can do: numbers from a TOML file, each with its source beside it.
+"""Abilities of robots and ball of the behavioural world: numbers from a TOML file, each with its source beside it.
 
     settings = load_behaviour("nao")                         # or the path of your own
     settings.walk.ahead                                      # 0.2 m/s
@@ -39,8 +39,8 @@ FOLDER = Path(__file__).parent / "data" / "behaviour"
 class WalkSettings(Bounded):
     """How a robot walks.
 
-    A wish (ahead, left, turn) is divided by the limits, axis by axis; where the length of the result is above 1, the
-    whole wish is scaled down to 1 (an ellipsoid: full speed ahead leaves nothing for a turn). What is then walked is
+    A commanded velocity (ahead, left, turn) is divided by the limits, axis by axis; where the length of the result is
+    above 1, the command is scaled down to 1 (an ellipsoid: full speed ahead leaves nothing for a turn). The walk is
     disturbed on each axis by a normal error, drawn anew in each cycle of 0.1 s, with the standard deviation
     `noise + noise_share * |speed|`, as long as the robot walks.
     """
@@ -102,7 +102,7 @@ class BodySettings(Bounded):
     base_aside: Positive
     """Half of the width of the stance, m."""
     lying_length: Positive
-    """From the feet to the head of a robot that lies, m."""
+    """Length of a lying robot from its feet to its head, m."""
     lying_width: Positive
     """Width of a robot that lies, m."""
     torso_height: Positive
@@ -116,13 +116,13 @@ class FallSettings(Bounded):
     """When robots fall: hazards, so that a chance in t seconds is 1 - exp(-hazard t)."""
 
     walking: NotNegative
-    """While walking at any speed, 1/s."""
+    """Rate of falls while walking at any speed, 1/s."""
     fast: NotNegative
-    """Beside that at full speed, 1/s; grows with the square of the share of the full speed."""
+    """Additional rate of falls at full speed, 1/s; it grows with the square of the share of the full speed."""
     collision: NotNegative
-    """Torso against torso or post: for each metre that they would have moved into each other, 1/m."""
+    """Hazard of a fall for each metre by which torso and torso or post would overlap, 1/m."""
     lying: NotNegative
-    """The same for a robot that walks into one that lies, 1/m."""
+    """Hazard of a fall for each metre by which a walking robot would overlap a lying one, 1/m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +130,11 @@ class GetUpSettings(Bounded):
     """How long getting up takes and how it ends."""
 
     front: Positive
-    """From the belly, s."""
+    """Time to get up from the belly, s."""
     back: Positive
-    """From the back, s."""
+    """Time to get up from the back, s."""
     side: Positive
-    """From a side, and so after a dive, s."""
+    """Time to get up from a side, as after a dive, s."""
     spread: NotNegative
     """Standard deviation of these times, as a share."""
     failure: Share
@@ -145,7 +145,7 @@ class GetUpSettings(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class DiveSettings(Bounded):
-    """A goalkeeper who throws itself to a side covers a rectangle beside it, which grows, and then lies there."""
+    """A goalkeeper that dives to a side covers a rectangle beside it, which grows, and then lies there."""
 
     reach: Positive
     """How far from the middle of its feet the body covers the side in the end, m."""
@@ -198,9 +198,9 @@ class KickSettings(Bounded):
     side_direction_spread: NotNegative
     """Standard deviation of the direction of side kicks, rad."""
     wind_up: Positive
-    """From the order to the ball, s."""
+    """Time from the order to the hit, s."""
     follow_through: NotNegative
-    """From the ball until the robot can walk again, s."""
+    """Time from the hit until the robot can walk again, s."""
     fall: Share
     """Probability of falling after a kick."""
 
@@ -229,7 +229,7 @@ class BallRollSettings(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class BounceSettings(Bounded):
-    """What is left of the ball's speed against something, across its surface; along it all is left, but at nets."""
+    """Restitution of the ball across a surface; along the surface it keeps its speed, except at nets."""
 
     robot: Share
     """Off feet and bodies, as a share."""
@@ -238,14 +238,14 @@ class BounceSettings(Bounded):
     net: Share
     """Off nets, across and along, as a share."""
     held: Share
-    """Off robots that dive or lie, as a share: such a ball is stopped, not sent back."""
+    """Restitution off robots that dive or lie, as a share: they stop the ball."""
     shoved: Share
     """When two robots are parted, the share of the way of the one that does not walk."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PushSettings(Bounded):
-    """Limits that say who is responsible when two robots collide, by their speeds towards each other and the ball."""
+    """Limits that decide which robot is responsible for a collision, by the speeds towards each other and the ball."""
 
     least_speed: NotNegative
     """A robot that moves towards the other more slowly than this is not responsible, m/s."""
@@ -254,7 +254,7 @@ class PushSettings(Bounded):
     ball_distance: NotNegative
     """A robot this near to the ball, and nearer than the other one, plays the ball and is not responsible, m."""
     ball_angle: NotNegative
-    """For that, the ball must be within this angle of its heading, rad."""
+    """Largest angle between a robot's heading and the ball at which it plays the ball, rad."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +277,7 @@ class BehaviourSettings:
     """Where each number comes from."""
 
     def changed(self, numbers: Mapping[str, float]) -> BehaviourSettings:
-        """The same with other numbers, by dotted name."""
+        """The settings with some numbers changed, by dotted name."""
         groups: dict[str, dict[str, float]] = {}
         for name, number in numbers.items():
             if name not in NAMES:

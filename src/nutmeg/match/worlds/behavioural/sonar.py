@@ -5,7 +5,7 @@
 
 After NaOISIS (seed 002, figure 4): cones 18 degrees wide at +-19.48 degrees, 40 cm above the ground, that answer from
 0.15 to 0.75 m. The cones are sectors of the plane that begin between the player's feet; robots are upright discs of a
-torso's width, posts of theirs. What lies is too low to answer, and a player that lies gets no answers.
+torso's width, posts of theirs. Lying robots are too low to reflect, and a lying player measures nothing.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Posture(IntEnum):
-    """What the body of a player is doing; those above KICKING are not upright."""
+    """The posture of a player; those above KICKING are not upright."""
 
     UPRIGHT = 0
     KICKING = 1
@@ -109,12 +109,12 @@ class Player:
     posture: int
     """A value of `Posture`."""
     busy: float
-    """How long the posture still lasts, s; 0 of a player who lies and has not begun to get up."""
+    """Remaining time of the posture, s; 0 for a lying player that has not begun to get up."""
     fallen_to: float
-    """Where the body of a player who lies or gets up points from its feet, from the heading to the left, rad: 0 on
-    the belly, pi on the back, a quarter turn on a side."""
+    """Direction of the body of a lying player from its feet, from the heading to the left, rad: 0 on the belly, pi on
+    the back, a quarter turn on a side."""
     kick: int
-    """The kick that goes on, of `KickKind`, as it was commanded when it began."""
+    """The present kick, of `KickKind`, as it was ordered when it began."""
     strength: float
     """The strength of that kick, 0..1."""
     touched: bool
@@ -164,7 +164,7 @@ PLAYER = record_of(Player)
 
 
 class MatchesState:
-    """M matches at the end of a cycle: nobody is present at first, balls (radius in m) are in the middle."""
+    """M matches at the end of a cycle: at first no player is present, and balls (radius in m) are in the middle."""
 
     def __init__(self, count: int, ball_radius: float = 0.0) -> None:
         self.players = new_records(Player, count, SLOTS)
@@ -172,7 +172,7 @@ class MatchesState:
         self.balls = new_records(Ball, count)
         """(M,) records of balls."""
         self.pushed = np.zeros((count, SLOTS, SLOTS), np.int8)
-        """(M, 22, 22) who ran into whom in the last cycle: 1 where the row's player is responsible, else 0."""
+        """(M, 22, 22) collisions of the last cycle: 1 where the row's player is responsible, else 0."""
         self.contact = np.zeros((count, SLOTS, SLOTS), bool)
         """(M, 22, 22) whose torsos touched in the last cycle, both ways."""
         self.players["slot"] = np.arange(SLOTS)

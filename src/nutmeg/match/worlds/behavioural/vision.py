@@ -10,7 +10,7 @@ It stands in for the pictures of `cameras` where thousands of matches are played
 quadrilateral on the ground for each camera, see `camera_geometry.ground_view`). Robots (as upright bodies of a torso's
 width) and posts hide what is behind their middle; what is far is not recognised; errors are half a pixel in the
 picture and the sway of a walking trunk; things are missed, and things are seen that are not there, with set
-probabilities. A player that lies sees nothing. Robots are told apart by the colour of their team only, unless the
+probabilities. A lying player sees nothing. Robots are distinguished by the colour of their team only, unless the
 settings say otherwise. The same state gives the same sightings, whatever other matches are in the batch.
 
 Things are listed near ones first, as the player's team sees them: its own goal, mates and opponents; directions are
@@ -78,18 +78,18 @@ class Sighting:
     """A thing that a player sees."""
 
     kind: ObjectKind
-    """What it looks like."""
+    """Appearance of the thing."""
     distance: float
-    """On the ground, m."""
+    """Distance on the ground, m."""
     bearing: float
-    """To the left, rad."""
+    """Bearing to the left, rad."""
     spread: float
     """Standard deviation of the distance, m."""
     turn: float | None = None
     """Direction of an L or T crossing, rad to the left of the body's heading."""
     number: int | None = None
-    """Of a robot, if it is recognised. Of a post, 1 or 2: at +y or -y in the frame of the own team. Of a landmark, the
-    row in `Landmarks` plus 1, if it is recognised."""
+    """The number of a robot, if it is recognised; of a post, 1 or 2 for +y or -y in the own team's frame; of a
+    landmark, its row in `Landmarks` plus 1, if it is recognised."""
     lying: bool = False
     """Whether a robot lies."""
 
@@ -121,18 +121,18 @@ _SIGHTING = record_of(SightingRecord)
 
 
 class Sightings:
-    """What everybody sees in a cycle; written in place by `Vision`.
+    """The sightings of all players in a cycle; `Vision` overwrites them.
 
     Args:
         things: (M, 22, K) records of `SightingRecord`.
-        count: (M, 22) how many of them are seen; those beyond have no meaning.
+        count: (M, 22) number of valid records.
     """
 
     def __init__(self, things: Records[Records[Records[SightingRecord]]], count: Ints) -> None:
         self.things, self.count = things, count
 
     def of(self, match: int, slot: int) -> tuple[Sighting, ...]:
-        """What a player sees, near things first."""
+        """The sightings of a player, near things first."""
         return tuple(
             Sighting(
                 kind=ObjectKind(kind),
@@ -155,7 +155,7 @@ class Sightings:
 
 
 class _Scenery(NamedTuple):
-    """What stands and lies on a pitch to be seen, for kernels."""
+    """The visible things of a pitch, for kernels."""
 
     posts: Floats
     """(4, 2) goal posts."""
@@ -164,7 +164,7 @@ class _Scenery(NamedTuple):
     place: Floats
     """(F, 2) their places, m."""
     turn: Floats
-    """(F,) rad, or NaN."""
+    """(F,) directions of L and T crossings, rad; NaN for other landmarks."""
 
 
 class Vision:
@@ -180,11 +180,11 @@ class Vision:
         self.sightings = Sightings(
             new_records(SightingRecord, count, SLOTS, things), np.zeros((count, SLOTS), np.int64)
         )
-        """What was seen last."""
+        """The last sightings."""
         self._all = np.arange(count)
 
     def see(self, state: MatchesState, chosen: Ints | None = None) -> Sightings:
-        """What everybody sees now, in all matches or only in those chosen (K,); the same arrays every time."""
+        """The sightings of all players, in all matches or in those chosen (K,); the same arrays in every call."""
         seen, rows = self.sightings, self._all if chosen is None else chosen
         see_all(rows, state.players, state.balls, self._scenery, self._numbers, seen.things, seen.count)
         return seen
@@ -195,7 +195,7 @@ def _scenery(field: FieldSettings, marks: Landmarks) -> _Scenery:
 
 
 def _vision_numbers(eyes: EyesSettings, field: FieldSettings, ball_radius: float) -> VisionNumbers:
-    """Settings and pitch as the kernels want them."""
+    """Settings and pitch as records for the kernels."""
     cameras, goal = eyes.cameras, field.goal
     top, bottom = (
         (place[0] - cameras.neck[0], place[1] - cameras.neck[1], place[2] - cameras.neck[2])
@@ -341,7 +341,7 @@ def _measure_standing(
     """
     n, thing = gaze.numbers, standing[row]
     x, y = thing.x, thing.y
-    by_foot = n.vision.range_noise > 0.0  # distances that are measured as such need no foot in view
+    by_foot = n.vision.range_noise > 0.0  # distances that are measured directly need no foot in view
     lowest, highest, polar = 1e3, -1e3, NOT_FOUND
     for k in range(1, -1, -1):
         camera = gaze.cameras[k]
@@ -368,7 +368,7 @@ def _see_standing(
 ) -> int:
     """Lists the posts and robots that are seen after `seen` things.
 
-    Which of two posts it is tells the crossbar, if its end is seen; the team of a robot, its waistband.
+    The crossbar identifies a post if its end is seen; the waistband shows the team of a robot.
     """
     n = gaze.numbers
     right, height = 1 if own >= _TEAM_SIZE else 0, gaze.cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN
@@ -385,6 +385,7 @@ def _see_standing(
         if low > high or uniform_of(gaze.draw, 3 + 2 * k) < miss or polar.distance < 0.0:
             continue
         number, lies = 0, False
+        # The end of the crossbar says which post of a goal it is; the right team sees the pitch turned around.
         if is_post:
             kind = ObjectKind.POST.value
             if n.goals_differ or n.vision.names:
@@ -395,6 +396,7 @@ def _see_standing(
             slot = k - GOAL_POSTS
             lies = players[slot].posture > Posture.KICKING
             kind = ObjectKind.ROBOT.value
+            # The waistband must be near enough and not hidden; lying robots show it whatever covers their middle.
             near = thing.x * thing.x + thing.y * thing.y <= n.vision.team_range**2
             if near and (lies or low <= n.bodies.waistband <= high):
                 kind = ObjectKind.MATE.value if (slot < _TEAM_SIZE) == (own < _TEAM_SIZE) else ObjectKind.OPPONENT.value
@@ -459,7 +461,7 @@ def _see_ghost(gaze: Gaze, out: Records[SightingRecord], seen: int) -> int:
     x, y = camera.x + level * far, camera.y + across * far
     if chance < vision.ghost_ball:
         kind, farthest = ObjectKind.BALL.value, vision.ball_range
-        if seen > 0 and out[0].kind == ObjectKind.BALL:  # two balls would be told from each other
+        if seen > 0 and out[0].kind == ObjectKind.BALL:  # a false ball beside the true one could be recognised
             farthest = 0.0
     elif chance < vision.ghost_ball + vision.ghost_robot:
         kind, farthest = ObjectKind.MATE.value if which < 0.5 else ObjectKind.OPPONENT.value, vision.robot_range
@@ -476,7 +478,7 @@ def _see_ghost(gaze: Gaze, out: Records[SightingRecord], seen: int) -> int:
 
 @inlined
 def _sort(out: Records[SightingRecord], order: Ints, things: Records[SightingRecord]) -> None:
-    """Writes what is seen to `things`, near ones first, so that the order tells nothing of who is who."""
+    """Writes the sightings to `things`, near ones first, so that their order reveals nothing."""
     for i in range(len(out)):
         distance, j = out[i].distance, i
         while j > 0 and out[order[j - 1]].distance > distance:

@@ -108,7 +108,7 @@ class BehaviourWorld:
         state.pushed[match, :, slot], state.contact[match, :, slot] = 0, False
 
     def reset(self, match: int, seed: int) -> None:
-        """Begins a match anew with another seed: nobody there, the ball in the middle."""
+        """Resets a match with another seed: no players, and the ball in the middle."""
         for slot in range(SLOTS):
             self.leave(match, slot)
         self.state.seed[match], self.state.cycle[match] = np.uint64(seed), 0
@@ -175,12 +175,12 @@ class BehaviourWorld:
     # ---- facts for the referee
 
     def facts(self, match: int, time_step: float = BEHAVIOURAL_CYCLE, wants_pass: Bools | None = None) -> Facts:
-        """What the referee has to know of the last cycle of a match.
+        """The facts of the last cycle of a match for the referee.
 
         Args:
-            match: which.
-            time_step: since the referee was last asked, s.
-            wants_pass: (22,) who asks for pass mode.
+            match: row of the match.
+            time_step: time since the last judgement, s.
+            wants_pass: (22,) requests for pass mode.
         """
         state = self.state
         position, moves = np.empty((SLOTS, 3)), np.empty((SLOTS, 2))
@@ -205,7 +205,7 @@ class BehaviourWorld:
         )
 
     def _contacts(self, match: int) -> tuple[Ints | None, Floats | None]:
-        """Who touches whom (K, 2, 2), and where (K, 2); None if nobody does."""
+        """Contacts between players (K, 2, 2), and their places (K, 2); None if there are none."""
         if not self.state.contact[match].any():
             return None, None
         pairs = np.argwhere(np.triu(self.state.contact[match]))
@@ -263,7 +263,7 @@ def step_matches(
     """One cycle of the matches `chosen` (K,), in five steps of 0.02 s.
 
     Matches share nothing, so any of them may be stepped at the same time on other threads: no lock is held. The
-    present players of a match are copied to a small array and back, so that loops over pairs see nobody else.
+    present players of a match are copied to a small array and back, so that loops over pairs do not visit absent ones.
     """
     room: Records[Player] = np.empty(SLOTS, PLAYER)  # type: ignore[assignment]
     for m in chosen:

@@ -6,7 +6,7 @@
 
 Rules of rcssservermj 0.2.1: a voice loses 6 dB with every doubling of its distance beyond 1 m. Messages of more than
 ten bytes are not heard, nor is the own voice. The three loudest are always heard; of the others, one that has v of the
-loudness of the third is heard with the probability ln(1 + (e - 1) v). A listener is told the direction of each voice in
+loudness of the third is heard with the probability ln(1 + (e - 1) v). A listener gets the direction of each voice in
 whole degrees to the left of its head, cut towards zero.
 """
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
 
 LOUDNESS_PER_DOUBLING = 10.0 ** (-6.0 / 20.0)
-"""What is left of a voice's loudness at twice the distance: -6 dB."""
+"""Share of a voice's loudness that is left at twice the distance: -6 dB."""
 ALWAYS_HEARD = 3
-"""So many voices are never lost."""
+"""Number of voices of which none is ever lost."""
 
 Heard = tuple[tuple[int, bytes], ...]
 
@@ -46,7 +46,7 @@ class Hearing:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody has spoken since the last delivery."""
+        """Whether a player has spoken since the last delivery."""
         return bool(self._said)
 
     def say(self, slot: int, *, loudness: float, message: bytes) -> None:
@@ -66,7 +66,7 @@ class Hearing:
         """What each player hears, and silence afterwards.
 
         Args:
-            order: (P,) slots of the players, as they joined: voices are told in this order.
+            order: (P,) slots of the players, as they joined: voices are delivered in this order.
             microphones: (P, 3) their places [m].
             turns: (P, 3, 3) attitudes of the heads.
             speakers: (P, 3) places of the voices [m].

@@ -36,12 +36,12 @@ MAX_TORQUE = 1e4
 MAX_ANGLE = 1e6
 """Angles and speeds that are asked for are clipped to this [degrees], [degrees/s]."""
 VIEW_ANGLE = 60.0
-"""The camera sees so far to each side, and so far up and down [degrees]; what counts are whole hundredths."""
+"""Half the angle of view to each side, and up and down [degrees]; compared in whole hundredths."""
 
 
 @dataclass
 class Seat(SeatRecord):
-    """A robot of the world: where it is in the engine's arrays, and what its motors were told."""
+    """A robot of the world: its addresses in the engine's arrays, and the commands of its motors."""
 
     joint_count: int
     head: int
@@ -49,7 +49,7 @@ class Seat(SeatRecord):
     camera: Annotated[Floats, (3,)]
     """The camera's place in the frame of the head [m]."""
     microphone: Annotated[Floats, (3,)]
-    """The microphone's place in the frame of the head [m]."""
+    """Place of the microphone in the frame of the head [m]."""
     speaker: Annotated[Floats, (3,)]
     """The speaker's place in the frame of the head [m]."""
     parts: Annotated[Ints, (3,)]
@@ -63,7 +63,7 @@ class Seat(SeatRecord):
     motors: Annotated[Ints, (23,)]
     """Numbers of the joints' actuators."""
     wanted: Annotated[Floats, (23, 5)]
-    """What the motors were last told: angle [rad], speed [rad/s], both gains, torque."""
+    """The last commands of the motors: angle [rad], speed [rad/s], both gains, torque."""
 
 
 @dataclass
@@ -72,9 +72,9 @@ class Sensors(SensorsRecord):
 
     attitude: Annotated[Floats, (22, 4)]
     angles: Annotated[Floats, (22, 23)]
-    """[degrees]"""
+    """Joint angles of each seat [degrees]."""
     rates: Annotated[Floats, (22, 23)]
-    """[degrees/s]"""
+    """Joint velocities of each seat [degrees/s]."""
     hands: Annotated[Ints, (22,)]
     """The geom of the hand or forearm that touches the ball, plus one; 0 where none does."""
 
@@ -114,7 +114,7 @@ def set_command(seats: Sequence[Seat], seat: int, rows: Floats) -> bool:
 
 @kernel
 def drive(motors: Motors, seats: Sequence[Seat]) -> None:
-    """Writes what motors were told into the engine: torque = kp (q* - q) + kd (dq* - dq) + tau."""
+    """Writes motor commands into the engine: torque = kp (q* - q) + kd (dq* - dq) + tau."""
     commands, gains, biases = motors
     for s in range(len(seats)):
         seat = seats[s]
@@ -133,7 +133,7 @@ def drive(motors: Motors, seats: Sequence[Seat]) -> None:
 def read_contacts(
     geoms: Ids, places: Floats, owners: Ints, arms: Bytes, seats: Sequence[Seat], sensors: Sequence[Sensors]
 ) -> None:
-    """Notes who touches the ball, with a hand or otherwise, and which players touch each other.
+    """Notes touches of the ball, with a hand or otherwise, and contacts between players.
 
     Args:
         geoms: (K, 2) the engine's contacts.
@@ -234,7 +234,7 @@ def place_voices(bodies: Bodies, seats: Sequence[Seat], who: Ints, microphones: 
 
 @kernel
 def look(bodies: Bodies, seats: Sequence[Seat], who: Ints, places: Floats, seen: Floats) -> None:
-    """What the cameras of robots see of places (N, 3), polar (P, N, 3), for seats (P,); NaN is out of view."""
+    """Polar coordinates (P, N, 3) of places (N, 3) in the cameras of robots, for seats (P,); NaN is out of view."""
     eye = np.empty(3)
     for p in range(len(who)):
         seat = seats[who[p]]
@@ -248,7 +248,7 @@ def look(bodies: Bodies, seats: Sequence[Seat], who: Ints, places: Floats, seen:
             distance = math.sqrt(x * x + y * y + z * z)
             left = math.atan2(y, x) * DEGREES
             up = math.asin(z / distance) * DEGREES if distance > 0.0 else 0.0
-            # As on the league's server, what is told decides: angles cut to hundredths.
+            # As on the league's server, the transmitted angles decide, which are cut to hundredths.
             within = abs(math.trunc(left * 100.0)) <= VIEW_ANGLE * 100.0
             if within and abs(math.trunc(up * 100.0)) <= VIEW_ANGLE * 100.0:
                 seen[p, n, 0], seen[p, n, 1], seen[p, n, 2] = distance, left, up

@@ -1,4 +1,4 @@
-"""What a player of this league is told each cycle, and what it answers.
+"""The observation and the action of a player of this league in each cycle.
 
     class Statue:
         def act(self, percept: Percept) -> Action:
@@ -6,8 +6,8 @@
 
 Units and frames are those of the wire: joint angles in degrees, their speeds in degrees a second, gyroscope in degrees
 a second, acceleration in m/s²; bodies have x forward, y left, z up. Directions are polar: distance [m], angle to the
-left and angle upwards [degrees], seen from the camera. Every player is told its true place and attitude, as on the
-league's server. Arrays are shared, and nobody writes to them.
+left and angle upwards [degrees], seen from the camera. Every player receives its true place and attitude, as on
+the league's server. Arrays are shared and must not be changed.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ EFFECTORS = {name: tuple(f"{joint[:-2]}e{joint[-1]}" for joint in joints) for na
 """Motors as commands name them (`he1`, `te1`), in the same columns."""
 MAX_JOINTS = 23
 PARTS = ("head", "lfoot", "rfoot")
-"""What is seen of a player: columns of `Sight.parts`."""
+"""Parts of a player that are seen: columns of `Sight.parts`."""
 MOTOR_NUMBERS = 5
 """Angle, speed, the gains of both, and torque."""
 MAX_HEARD_BYTES = 10
-"""Longer messages are heard by nobody."""
+"""Longer messages are not delivered [bytes]."""
 
 
 class Sight(NamedTuple):
-    """What the camera sees, without noise, every second cycle."""
+    """The sightings of the camera, without noise, every second cycle."""
 
     marks: Floats
     """(M, 3) the landmarks of the field and the ball, polar, in the order of `landmarks`; NaN is out of view."""
@@ -53,7 +53,7 @@ class Sight(NamedTuple):
 
 
 class Percept(NamedTuple):
-    """All that one player is told in one cycle."""
+    """The observation of one player in one cycle."""
 
     robot: str
     """`t1` or `k1`."""
@@ -62,13 +62,13 @@ class Percept(NamedTuple):
     game: GameView
     """Play mode, game time and score."""
     teams: tuple[str, str]
-    """Names of left and right; empty while nobody has come."""
+    """Names of left and right; empty while no player has joined."""
     attitude: Floats
     """(4,) quaternion of the torso, w first."""
     position: Floats
     """(3,) of the torso [m]."""
     gyro: Floats
-    """(3,) [degrees/s]"""
+    """Angular velocity of the torso, (3,) [degrees/s]."""
     acc: Floats
     """(3,) [m/s²]; (0, 0, 9.81) at rest."""
     angles: Floats
@@ -76,23 +76,23 @@ class Percept(NamedTuple):
     rates: Floats
     """(joints,) [degrees/s]"""
     heard: tuple[tuple[int, bytes], ...] | None = None
-    """Directions [whole degrees to the left of the head] and messages; None where nobody spoke at all."""
+    """Directions [whole degrees to the left of the head] and messages; None if no player spoke."""
     sight: Sight | None = None
     """None in cycles without a picture."""
 
 
 class Action(NamedTuple):
-    """What a player wants done."""
+    """The action of a player."""
 
     motors: Floats | None = None
     """(joints, 5) angle [degrees], speed [degrees/s], stiffness [N m/rad], damping [N m s/rad], torque [N m]; rows that
     begin with NaN leave the last command. None leaves all."""
     beam: tuple[float, float, float] | None = None
-    """Where it wishes to be put in its own half: x, y [m], heading [degrees], as its team sees the pitch."""
+    """The place to be beamed to in its own half: x, y [m], heading [degrees], in the team's frame."""
     say: tuple[float, bytes] | None = None
     """Loudness (1 is all there is) and message."""
     syn: bool = False
-    """Whether it said `(syn)`."""
+    """Whether it sent `(syn)`."""
 
 
 Place = tuple[float, float, float]
@@ -101,12 +101,12 @@ VISION_CYCLES = 2
 
 
 def landmarks(field: FieldSettings) -> dict[str, Place]:
-    """Landmarks by name [m], in the order in which rcssservermj 0.2.1 tells them; the ball `B` comes after them.
+    """Landmarks by name [m], in the order of rcssservermj 0.2.1; the ball `B` comes after them.
 
     The first letter of a name says what it is (`l` a corner, `t` and `x` where lines meet or cross, `p` a penalty mark,
     `g` a goal post), then left, centre or right, upper (y > 0) or lower, and the field, circle, goal area or penalty
     area it belongs to. A quirk that clients of that server have adapted to is kept: the corners of goal areas and
-    penalty areas are told at the full width of the area instead of half of it.
+    penalty areas are sent at the full width of the area instead of half of it.
     """
     if field.goal is None or field.goal_area is None:
         raise UsageError(f"the field {field.name!r} has no goals or no goal areas; this league's players need both.")

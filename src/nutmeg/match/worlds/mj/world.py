@@ -7,8 +7,8 @@
     world.sensors["angles"][0, slot]        # degrees
 
 A cycle is four of the engine's steps of 5 ms. Robots that may play sit on seats: they are compiled into the scene,
-parked beside the pitch and asleep until a player takes one, so that joining compiles nothing and costs nobody a cycle.
-What players want of their motors becomes gains and commands of the engine in compiled code (`kernels.drive`).
+parked beside the pitch and asleep until a player takes one, so that joining compiles nothing and delays no cycle.
+Motor commands become gains and targets of the engine in compiled code (`kernels.drive`).
 
 Numbers of players come over a wire. Where they make the engine lose its own (a gain far too large for its steps), the
 world goes back by a cycle, and the robot that lost its numbers is put up again; the others do not notice.
@@ -31,7 +31,7 @@ from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS, slot_of
 from nutmeg.match.rules.state import PLAYERS_SHAPE
 from nutmeg.match.worlds.mj import kernels
 from nutmeg.match.worlds.mj.percept import JOINTS, MAX_JOINTS, MOTOR_NUMBERS, landmarks
-from nutmeg.match.worlds.seats import SeatedGround, SeatedWorld
+from nutmeg.match.worlds.seats import SeatedGround, SeatedWorld, scatter_beam
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 
@@ -46,13 +46,14 @@ if TYPE_CHECKING:
 PHYSICS = "ssim"
 PARKED_POSE = "ready"
 _DENSE_FREEDOMS = 60
-"""Below so many degrees of freedom (one robot and the ball) the engine's matrices are dense, and its Newton solver
-takes half of the time of conjugate gradients, which the profile has because of others: where one robot loses its
-numbers, Newton's method lets its neighbours lean."""
+"""Below this number of degrees of freedom (one robot and the ball) the engine's matrices are dense, and its Newton
+solver takes half of the time of conjugate gradients. The profile has conjugate gradients because with Newton's method a
+robot with invalid numbers tilts its neighbours."""
 STEPS = 4
 """The engine's steps in a cycle."""
 FIRST_COMMAND = (0.0, 0.0, 1.0, 1.0, 0.0)
-"""What motors do before they are told anything: rcssservermj 0.2.1 leaves MuJoCo's default gains, 1 and 1."""
+"""Commands of the motors before the first one of the agent: rcssservermj 0.2.1 leaves MuJoCo's default gains, 1 and
+1."""
 PUT_HEIGHTS = {"t1": 0.6735, "k1": 1.0}
 """Height of the torso at which a robot is put somewhere [m]. Source: rcssservermj 0.2.1, robot.xml: pos of the torso.
 The K1 stands at 0.55 m: it drops."""
@@ -69,13 +70,13 @@ _FALLEN_HEAD = 0.45
 """A robot whose head is lower than this has fallen [m]: it may support itself with its arms. Source, as of the next
 two: rcssservermj 0.2.1, soccer_referee.py."""
 _FRONTAL_ARM_WIDTHS, _LATERAL_ARM_WIDTHS = 3.0, 5.0
-"""An arm is stretched if it is farther in front of or beside the torso's box than so many of its radii."""
+"""An arm is stretched if it is farther in front of or beside the torso's box than this number of its radii."""
 PART_BODIES = ("Head", "LFoot", "RFoot")
 """Bodies in the order of `percept.PARTS`."""
 
 
 def ground_settings(field: str, seats: Mapping[str, int]) -> SceneSettings:
-    """The scene with so many parked robots of each kind."""
+    """The scene with a number of parked robots of each kind."""
     robots = tuple(
         Placement(robot=kind, name=f"{kind}-{number}", pose=PARKED_POSE, parked=True)
         for kind, count in seats.items()
@@ -123,7 +124,7 @@ class MatchWorld(SeatedWorld):
             self._fill_seat(seat, table)
         self.ball_body = self.ground.ball_body
         self.order: list[int] = []
-        """Slots of who plays in the order in which they joined."""
+        """Slots of the players in the order in which they joined."""
         self.sensors: Any = np.zeros(1, kernels.SENSORS)
         """One record of `kernels.Sensors`, made anew each cycle."""
         self._motors = data.ctrl, model.actuator_gainprm, model.actuator_biasprm
@@ -187,7 +188,7 @@ class MatchWorld(SeatedWorld):
         self._read()
 
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         if not self.present[slot]:
             return
         seat = int(self.seat_of[slot])
@@ -207,11 +208,11 @@ class MatchWorld(SeatedWorld):
         self._read()
 
     def kind(self, slot: int) -> str:
-        """The robot of who plays, `t1` or `k1`."""
+        """The robot of a player, `t1` or `k1`."""
         return self.kinds[int(self.seat_of[slot])]
 
     def players(self) -> list[int]:
-        """Slots of who plays as the league's server lists them: the left team, then the right, each as it joined."""
+        """Slots of the players in the order of the league's server: the left team, then the right, as they joined."""
         return sorted(self.order, key=lambda slot: slot >= MAX_PLAYERS)
 
     # ---- where things are put
@@ -246,13 +247,18 @@ class MatchWorld(SeatedWorld):
         pose[:3], pose[3:7] = position, [part / length for part in attitude]
         self.world.qvel[dofs] = 0.0
 
-    def beam(self, slot: int, x: float, y: float, degrees: float) -> None:
-        """Puts a player where it wishes: x is always taken into its own half, y is not mirrored for the right team."""
+    def beam(self, slot: int, x: float, y: float, degrees: float, noise: np.random.Generator | None = None) -> None:
+        """Beams a player: x is always taken into its own half, y is not mirrored for the right team.
+
+        The league's own server has no noise; with it, games with different seeds differ.
+        """
+        if noise is not None:
+            x, y, degrees = scatter_beam(noise, x, y, degrees)
         sign, turn = (-1, 0.0) if slot < MAX_PLAYERS else (1, math.pi)
         self.place(slot, x=sign * abs(x), y=y, heading=math.radians(math.fmod(degrees, 360.0)) + turn)
 
     def carry_out(self, decision: Decision) -> None:
-        """Does what the referee decided; who is moved stands upright, and beside the pitch looks at it."""
+        """Carries out a decision; moved players stand upright, and beside the pitch face it."""
         match decision:
             case MovePlayer(side=side, number=number, place=(x, y)):
                 slot = slot_of(side, number)
@@ -300,7 +306,7 @@ class MatchWorld(SeatedWorld):
         kernels.read_sensors(state, self._bodies, self.seats, self.sensors)
 
     def _recover(self) -> None:
-        """Puts the world back by a cycle, and whoever (or what) lost its numbers up again, with first commands."""
+        """Restores the state of a cycle before, and puts up robots and ball with invalid numbers."""
         data = self.world.data
         lost = [slot for slot in self.order if self._is_lost(slot)]
         ball_lost = not np.isfinite(data.qvel[self.ground.ball_rate :][:6]).all()
@@ -327,7 +333,7 @@ class MatchWorld(SeatedWorld):
     # ---- what is observed
 
     def look(self, slots: Sequence[int]) -> tuple[Floats, Floats]:
-        """What players (P,) see: (P, M, 3) marks and ball, and (P, P, 3, 3) parts of each other, polar; NaN unseen."""
+        """Sightings of players (P,): (P, M, 3) marks and ball, (P, P, 3, 3) parts of players, polar; NaN if unseen."""
         who = self.seat_of[slots]
         parts = np.empty((len(who), 3, 3))
         kernels.place_parts(self._bodies, self.seats, who, parts)
@@ -359,7 +365,7 @@ class MatchWorld(SeatedWorld):
         return found
 
     def facts(self) -> Facts:
-        """What the referee has to know of the last cycle."""
+        """The facts of the last cycle for the referee."""
         sensors = self.sensors
         measured = sensors["position"][0], sensors["velocity"][0], sensors["touches"][0].view(np.bool_)
         facts = self._referee_facts(sensors, self.present.reshape(PLAYERS_SHAPE), measured)

@@ -6,7 +6,7 @@
 A seat is a robot that is compiled into the scene and parked beside the pitch. Types 0 to 3 of the league's robot differ
 in numbers only, so that a plain seat takes any of them in microseconds; type 4 has toes and needs a seat with toes. How
 many seats there are is decided when the ground is built. A seat costs some 8 microseconds a cycle even while it is
-parked: whoever trains with one robot asks for one seat.
+parked: training with one robot needs one seat.
 """
 
 from __future__ import annotations

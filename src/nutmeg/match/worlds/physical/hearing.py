@@ -1,13 +1,13 @@
-"""Messages: what players say and who hears it, by the rules of the league.
+"""Messages between players, by the rules of the league.
 
     hearing = Hearing()
     hearing.say(slot, "hello")
     heard = hearing.deliver(game_time, playing, positions, headings, ("reds", "blues"))     # by slot
 
-A message has at most 20 characters from `!` to `~` without parentheses. It carries 50 m. Everybody hears its own
-voice, and beside that one message of a team-mate and one of an opponent every two cycles; when several speak at once,
-the turn goes round, so that nobody is drowned for ever. (rcssserver3d lets each kind of message cost two of a capacity
-that grows by one a cycle; which one of several it takes is a matter of its internal order.)
+A message has at most 20 characters from `!` to `~` without parentheses. It carries 50 m. Every player hears itself,
+and one message of a team-mate and one of an opponent every two cycles; when several speak at once, they take turns, so
+that every player is heard in the end. (rcssserver3d lets each kind of message cost two of a capacity that grows by one
+a cycle; which one of several it takes depends on its internal order.)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def checked_message(message: str) -> str:
 
 
 class Hearing:
-    """What is in the air, and what each player can still take in."""
+    """The messages of a cycle, and what each player can still hear."""
 
     def __init__(self) -> None:
         self._said: dict[int, str] = {}
@@ -56,7 +56,7 @@ class Hearing:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody has said something in this cycle."""
+        """Whether a player has spoken in this cycle."""
         return bool(self._said)
 
     def greet(self, slot: int) -> None:
@@ -69,7 +69,7 @@ class Hearing:
         self._last = np.roll(self._last, SLOTS // 2, axis=0)
 
     def pause(self) -> None:
-        """Lets a cycle pass in which nobody has said anything."""
+        """Lets a cycle without messages pass."""
         self._turn += 1
 
     def deliver(
@@ -80,13 +80,13 @@ class Hearing:
         headings: Floats,
         teams: tuple[str, str],
     ) -> dict[int, tuple[Heard, ...]]:
-        """What everybody hears in this cycle, by slot; only who hears something is there.
+        """The messages that players hear in this cycle, by slot; players that hear nothing are left out.
 
         Args:
             time: game time, s.
-            playing: the slots of who plays.
-            positions: (22, 3) of the torsos, m.
-            headings: (22,) of the torsos, 0 along x, rad.
+            playing: slots of the robots that play.
+            positions: (22, 3) positions of the torsos, m.
+            headings: (22,) headings of the torsos, 0 along x, rad.
             teams: names of left and right.
         """
         self._turn += 1
@@ -111,7 +111,7 @@ class Hearing:
         headings: Floats,
         teams: tuple[str, str],
     ) -> tuple[Heard, ...]:
-        """What one player hears: itself, then others."""
+        """The messages that one player hears: its own, then others'."""
         side, found = side_of_slot(listener), []
         if listener in said:
             found.append(Heard(team=teams[side], time=time, direction=None, message=said[listener]))

@@ -40,7 +40,7 @@ MAX_ROBOT_SPEED = 30.0
 
 @dataclass
 class Seat(SeatRecord):
-    """A robot of the ground: where it is in the engine's arrays, and what its motors were told.
+    """A robot of the ground: its addresses in the engine's arrays, and the commands of its motors.
 
     Arrays over joints are in the order of `percept.JOINTS`; toes that a robot does not have are the last two.
     """
@@ -62,11 +62,11 @@ class Seat(SeatRecord):
     driven: Annotated[Floats, (24,)]
     """Speeds that the drives have now [rad/s]."""
     frozen: Annotated[Bytes, (24,)]
-    """Drives that hold their joints still, whatever they are told, 0 or 1."""
+    """Drives that hold their joints still, whatever their commands, 0 or 1."""
     velocity_before: Annotated[Floats, (3,)]
     """The torso's velocity one cycle ago [m/s]."""
     next_acc: Annotated[Floats, (3,)]
-    """What the accelerometer reads in the next cycle [m/s^2]."""
+    """Measurement of the accelerometer in the next cycle [m/s^2]."""
 
 
 @dataclass
@@ -195,7 +195,7 @@ def measure_state(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Senso
 
 @kernel
 def rests(engine: Engine, seats: Sequence[Seat]) -> bool:
-    """Whether nothing moves, and no drive is told to."""
+    """Whether nothing moves, and all drives are commanded to rest."""
     for s in range(len(seats)):
         if seats[s].slot >= 0:
             for column in range(len(seats[s].driven)):
@@ -248,7 +248,7 @@ def _read_contacts(
         one, two = first.owner, second.owner
         if BALL_OWNER in (one, two):
             note_touch(max(one, two), seats, found.touches)
-            continue  # on the league's server no foot feels the ball: it is the ball that makes the contact
+            continue  # on the league's server no foot measures the ball, because it is the ball that makes the contact
         at: Floats = carray(pointer_to(contact + place.c_pos), (3,), np.float64)
         if one >= 0 and two >= 0:
             note_pair(seats[one].slot, seats[two].slot, at, found)
@@ -317,7 +317,7 @@ def _read_feet(xpos: Floats, xmat: Floats, seats: Sequence[Seat], sensors: Seque
 def _read_joints(qpos: Floats, gaps: Records[Gap], seat: Seat, angles: Floats) -> None:
     """Joint angles (24,) [degrees] as the league's engine measures them: near zero, the gap of a joint shows."""
     for column in range(len(seat.joints)):
-        angles[column] = (qpos[seat.joints[column]] + gaps[seat.jointed[column]].excess) * DEGREES
+        angles[column] = (qpos[seat.joints[column]] + gaps[seat.jointed[column]].angle_excess) * DEGREES
 
 
 @kernel
@@ -327,20 +327,20 @@ def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sens
     found.gyro[slot, 0] = -qvel[speed + 4] * DEGREES
     found.gyro[slot, 1] = qvel[speed + 3] * DEGREES
     found.gyro[slot, 2] = qvel[speed + 5] * DEGREES
-    # The accelerometer feels the change of velocity and gravity, in the torso's frame.
-    felt = np.zeros(3)
+    # The accelerometer measures specific force: the change of velocity plus gravity, in the torso's frame.
+    specific = np.zeros(3)
     for i in range(3):
         found.position[slot, i] = qpos[start + i]
         now = qvel[speed + i]
         change = (now - seat.velocity_before[i]) / CONTROL_CYCLE + (GRAVITY if i == 2 else 0.0)
         seat.velocity_before[i] = now
         for j in range(3):
-            felt[j] += turn[3 * i + j] * change
+            specific[j] += turn[3 * i + j] * change
     found.velocity[slot, 0], found.velocity[slot, 1] = qvel[speed], qvel[speed + 1]
-    # The league's server tells the reading of the cycle before.
+    # The league's server sends the measurement of the previous cycle.
     for i in range(3):
         found.acc[slot, i] = seat.next_acc[i]
-    seat.next_acc[0], seat.next_acc[1], seat.next_acc[2] = -felt[1], felt[0], felt[2]
+    seat.next_acc[0], seat.next_acc[1], seat.next_acc[2] = -specific[1], specific[0], specific[2]
 
 
 # ---- self-collisions
@@ -354,7 +354,7 @@ def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sens
 # that a joint connects are left out.
 
 OVERLAP_TOLERANCE = 0.04
-"""Boxes may be inside each other so far before it is a collision [m]."""
+"""Boxes may overlap by this before it is a collision [m]."""
 BOX_BODIES = (
     *("torso", "LUpperArm", "LLowerArm", "RUpperArm", "RLowerArm"),
     *("LThigh", "LShank", "LFoot", "RThigh", "RShank", "RFoot", "LToe", "RToe"),

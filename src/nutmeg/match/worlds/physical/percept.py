@@ -1,4 +1,4 @@
-"""What a player is told each cycle, and what it answers: one interface for players in Python and for the wire.
+"""The observation and the action of a player in each cycle: one interface for players in Python and for the wire.
 
     class Statue:
         def act(self, percept: Percept) -> Action:
@@ -8,7 +8,7 @@ Everything is as the SimSpark server sends it to agents: the body's frame has x 
 and the gyroscope are in degrees, joint speeds in radians a second; directions are polar: distance in metres, angle to
 the left and angle upwards in degrees, both seen from the camera. Rows of joints are in the order of `JOINTS`: the
 twenty-two that every robot has in the order of the wire, then the toes of type 4, so that a row without toes is the
-beginning of a row with them. Arrays are shared, and nobody writes to them. Percepts and actions are made for every
+beginning of a row with them. Arrays are shared and must not be changed. Percepts and actions are made for every
 player in every cycle: they are named tuples, which are made faster than frozen dataclasses; their fields are given by
 name all the same.
 """
@@ -44,7 +44,7 @@ FEET = ("rf", "lf", "rf1", "lf1")
 """Rows of foot forces: right and left foot, then the toes of type 4."""
 
 PARTS = ("head", "rlowerarm", "llowerarm", "rfoot", "lfoot")
-"""What is seen of a player: columns of `Sight.parts`."""
+"""Parts of a player that are seen: columns of `Sight.parts`."""
 
 LANDMARKS = ("G1L", "G2L", "G1R", "G2R", "F1L", "F2L", "F1R", "F2R", "B")
 """Goal posts, corner flags and the ball, as a player may see them."""
@@ -54,7 +54,7 @@ MAX_MESSAGE_LENGTH = 20
 
 
 class GameView(NamedTuple):
-    """What everybody knows about the game."""
+    """The state of the game that all players know."""
 
     mode: str
     """The play mode's name on the wire, as `BeforeKickOff`."""
@@ -65,9 +65,9 @@ class GameView(NamedTuple):
     score_right: int = 0
     """Goals of the right team."""
     number: int | None = None
-    """The player's number: told once, in the first percept after it has joined."""
+    """The player's number, only in the first percept after it has joined."""
     side: Side | None = None
-    """The player's side: told together with the number."""
+    """The player's side, together with the number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,20 +75,20 @@ class Heard:
     """A message that was heard."""
 
     team: str
-    """Name of the team whose player said it."""
+    """Name of the speaker's team."""
     time: float
-    """Game time at which it was said, s."""
+    """Game time at which it was sent, s."""
     direction: float | None
     """Where it came from, degrees to the left of the torso; None is the player's own voice."""
     message: str
-    """At most 20 printable characters without space and parentheses."""
+    """The message: at most 20 printable characters without space and parentheses."""
 
 
 class Sight(NamedTuple):
-    """What the camera sees, with its noise; every third cycle."""
+    """The sightings of the camera, with its noise; every third cycle."""
 
     labels: tuple[str, ...]
-    """(K,) names of the landmarks and the ball in view, in the order in which they are told."""
+    """(K,) names of the landmarks and the ball in view, in the order of the wire."""
     marks: Floats
     """(K, 3) where they are, polar."""
     parts: Floats
@@ -100,18 +100,18 @@ class Sight(NamedTuple):
     numbers: tuple[int, ...] = ()
     """(P,) their numbers."""
     my_position: Floats | None = None
-    """(3,) true place of the head, m, the own goal at -x; only where the server tells the truth."""
+    """(3,) true place of the head, m, the own goal at -x; only where the server sends the ground truth."""
     my_heading: float | None = None
-    """True heading of the head, degrees, 0 towards the other goal; only where the server tells the truth."""
+    """True heading of the head, degrees, 0 towards the other goal; only where the server sends the ground truth."""
     ball_position: Floats | None = None
-    """(3,) true place of the ball, m, the own goal at -x; only where the server tells the truth."""
+    """(3,) true place of the ball, m, the own goal at -x; only where the server sends the ground truth."""
 
 
 class Percept(NamedTuple):
-    """All that one player is told in one cycle."""
+    """The observation of one player in one cycle."""
 
     time: float
-    """Time of the server, which runs on when the game clock stops [s]."""
+    """Time of the server, which continues when the game clock stops [s]."""
     game: GameView
     """Play mode, game time and score."""
     gyro: Floats
@@ -125,7 +125,7 @@ class Percept(NamedTuple):
     hears: tuple[Heard, ...] = ()
     """Messages."""
     sight: Sight | None = None
-    """What is seen, in the cycles in which there is an image."""
+    """The sightings, in cycles with an image."""
 
 
 class Action(NamedTuple):
@@ -144,7 +144,7 @@ class Action(NamedTuple):
 
 
 class Player(Protocol):
-    """Who plays: called once a cycle with what it perceives."""
+    """A player: called once a cycle with its percept."""
 
     def act(self, percept: Percept) -> Action:
         """The action of this cycle, from what is perceived."""

@@ -1,4 +1,4 @@
-"""What players see: the league's restricted vision, for all players at once.
+"""Vision of players: the league's restricted vision, for all players at once.
 
     seeing = Seeing(load_field("sim3d"), noise=np.random.default_rng(7))
     seeing.greet(slot)                                      # a camera of its own, with its own misplacement
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------
-# What cameras see, compiled: points in a field of view, and lines cut off at its edges, as polar coordinates.
+# Cameras, compiled: points in a field of view, and lines cut off at its edges, as polar coordinates.
 #
 # The frame of a camera has x forward, y left, z up. A point is in view if neither its horizontal nor its vertical
 # angle is beyond half the opening and it is not too near. A line is cut at the four planes of a pyramid with that
@@ -79,8 +79,8 @@ class Noise(NamedTuple):
     """(3,) standard deviations: distance (relative), horizontal and vertical angle (degrees)."""
 
 
-class Images(NamedTuple):
-    """What A cameras see, from the front of each array, in order; polar coordinates."""
+class _Images(NamedTuple):
+    """The images of A cameras, from the front of each array, in order; polar coordinates."""
 
     marks: Floats
     """(A, M, 3) points in view."""
@@ -101,9 +101,9 @@ ImageArrays = tuple[Floats, Floats, Floats, Ints]
 def see(camera_arrays: CameraArrays, noise_arrays: NoiseArrays, image_arrays: ImageArrays) -> int:
     """Fills the images of all cameras; how many rows of noise are used up then.
 
-    The arguments are `Cameras`, `Noise` and `Images` as plain tuples, which numba recognises faster than named ones.
+    The arguments are `Cameras`, `Noise` and `_Images` as plain tuples, which numba recognises faster than named ones.
     """
-    cameras, noise, images = Cameras(*camera_arrays), Noise(*noise_arrays), Images(*image_arrays)
+    cameras, noise, images = Cameras(*camera_arrays), Noise(*noise_arrays), _Images(*image_arrays)
     camera = np.zeros(3)
     ends = np.zeros((2, 3))
     slope = math.tan(VIEW_ANGLE / 2 / DEGREES)
@@ -111,6 +111,7 @@ def see(camera_arrays: CameraArrays, noise_arrays: NoiseArrays, image_arrays: Im
     for a in range(len(slots)):
         head = parts[a, 0]
         eye, turn, offset = cameras.places[head], cameras.turns[head], cameras.offsets[slots[a]]
+        # Flags, posts and ball. Noise is drawn ahead for all cameras; one row is used for each point in view, in order.
         bits, count = 0, 0
         for m in range(len(cameras.points)):
             _into(cameras.points[m], eye, turn, offset, camera)
@@ -120,6 +121,7 @@ def see(camera_arrays: CameraArrays, noise_arrays: NoiseArrays, image_arrays: Im
                 count += 1
                 used += 1
         images.found[a, 0] = bits
+        # A player is in the percept if any part of it is in view, and then with the parts in view only.
         bits, count = 0, 0
         for b in range(len(slots)):
             seen = False
@@ -135,6 +137,7 @@ def see(camera_arrays: CameraArrays, noise_arrays: NoiseArrays, image_arrays: Im
                 bits |= 1 << slots[b]
                 count += 1
         images.found[a, 1] = bits
+        # Lines are cut at the edges of the picture: the players see the ends of the visible piece.
         count = 0
         for s in range(len(segments)):
             for e in range(2):
@@ -201,22 +204,22 @@ def _cut(ends: Floats, slope: float) -> bool:
 
 
 IMAGE_CYCLES = 3
-"""An image comes every so many cycles."""
+"""Cycles between two images."""
 CAMERA_OFFSET = 0.005
 """How far a camera may be from where it should be along each axis, m."""
 VISION_NOISE = (0.000965, 0.1480, 0.1225)
 """Standard deviations: distance (relative), horizontal and vertical angle (degrees)."""
 LANDMARK_ORDER = ("G1L", "G2L", "G2R", "G1R", "F1L", "F1R", "F2L", "F2R")
-"""Landmarks in the order in which they are told; the ball comes last."""
+"""Landmarks in the order of the wire; the ball comes last."""
 
 
 class Seeing:
     """The cameras of a match.
 
     Args:
-        field: whose landmarks and lines are seen.
-        noise: where the noise comes from; None for perfect cameras.
-        ground_truth: whether players are told where they and the ball truly are.
+        field: the field with its landmarks and lines.
+        noise: random generator of the noise; None for perfect cameras.
+        ground_truth: whether players receive their true pose and that of the ball.
     """
 
     def __init__(
@@ -243,13 +246,13 @@ class Seeing:
         self._offsets = np.roll(self._offsets, SLOTS // 2, axis=0)
 
     def look(self, world: MatchWorld, teams: tuple[str, str]) -> dict[int, Sight]:
-        """What everybody who plays sees now, by slot."""
+        """The sights of all players, by slot."""
         slots, (places, turns, parts) = world.playing, world.parts()
         count, lines = len(slots), len(self._segments)
         self._points[-1] = world.ball
         self._draw(count * (len(self._points) + count * len(PARTS) + 2 * lines))
         cameras = Cameras(slots, self._offsets, parts, places, turns, self._points, self._segments)
-        images = Images(
+        images = _Images(
             marks=np.empty((count, len(self._points), 3)),
             bodies=np.empty((count, count, len(PARTS), 3)),
             lines=np.empty((count, lines, 2, 3)),
@@ -281,7 +284,7 @@ class Seeing:
         return sights
 
     def _draw(self, most: int) -> None:
-        """Has numbers for so many points at hand; without noise they are zeros, and never used up."""
+        """Draws noise for a number of points in advance; without noise the numbers are zeros, and never used up."""
         if self._noise is None:
             self._used = 0
         if len(self._drawn) - self._used < most:
@@ -320,7 +323,7 @@ def _own_view(head: Floats, turn: Floats, ball: Floats, *, flipped: bool) -> Tru
 
 
 def _segments(field: FieldSettings) -> Floats:
-    """(L, 2, 3) the lines of a field in the order, and in the direction, in which they are told."""
+    """(L, 2, 3) the lines of a field in the order and direction of the wire."""
     touch, goal_lines, inside, even, odd, _ = field.layers()
     middle, areas = inside[:1], [backwards(line) if line[0][0] == line[1][0] else line for line in inside[1:]]
     arcs = [arc for pair in zip(even, odd, strict=True) for arc in pair]

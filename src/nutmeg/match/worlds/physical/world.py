@@ -41,7 +41,7 @@ from nutmeg.match.worlds.physical.kernels import (
     step,
     step_and_measure,
 )
-from nutmeg.match.worlds.seats import SeatedWorld
+from nutmeg.match.worlds.seats import SeatedWorld, scatter_beam
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.sim.ode_step import places
 
@@ -55,9 +55,10 @@ if TYPE_CHECKING:
 MAX_COORDINATE = 100.0
 """Nobody and nothing is put farther away [m], and no ball faster [m/s]."""
 IDLE_CYCLES = 10
-"""A robot that begins so many cycles in a row at rest is left out of the last one, as the league's engine does it."""
+"""A robot that begins this number of successive cycles at rest is skipped in the last one, as in the league's
+engine."""
 BEAM_HEIGHT = 0.4
-"""Height of the torso of who is beamed [m] (AgentRadius in naosoccersim.rb); long legs reach into the ground there."""
+"""Height of the torso of a beamed robot [m] (AgentRadius in naosoccersim.rb); long legs reach into the ground there."""
 
 
 class MatchWorld(SeatedWorld):
@@ -82,12 +83,13 @@ class MatchWorld(SeatedWorld):
         ground = self.ground
         self._engine = (*ground.world.addresses, places())
         self.types = np.zeros(SLOTS, np.int64)
-        """Types of who plays."""
+        """Robot types, by slot."""
         self._landing: set[int] = set()
-        self._beamed: set[int] = set()  # of those, who stays as high as it was put, even in the ground
+        self._beamed: set[int] = set()  # those of them that stay at their height, even in the ground
         self._frozen: list[tuple[float, int, int]] = []
-        self._placed_cycles = np.zeros(SLOTS, np.int64)  # in a row in which a player was put somewhere and told to move
-        self._were_placed = False  # whether anybody was in the last cycle
+        # number of successive cycles in which a player was placed and commanded to move
+        self._placed_cycles = np.zeros(SLOTS, np.int64)
+        self._were_placed = False  # whether any player was placed in the last cycle
         self._is_ahead = False
         self._rest_cycles = 0  # in a row in which nothing moved
         self._sensors: Any = np.zeros(1, SENSORS)
@@ -121,7 +123,7 @@ class MatchWorld(SeatedWorld):
         self._read()
 
     def leave(self, slot: int) -> None:
-        """Takes a player out of the game."""
+        """Removes a player from the game."""
         if not self.present[slot]:
             return
         self._frozen = [held for held in self._frozen if held[1] != slot]
@@ -139,11 +141,11 @@ class MatchWorld(SeatedWorld):
         self._frozen = [(until, int(turned[slot]), limb) for until, slot, limb in self._frozen]
         self._landing = {int(turned[slot]) for slot in self._landing}
         self._beamed = {int(turned[slot]) for slot in self._beamed}
-        self._rest_cycles = 0  # what sensors told is in the rows of other slots now
+        self._rest_cycles = 0  # sensor data is in the rows of other slots now
         self._reseat()
 
     def _reseat(self) -> None:
-        """Works out the tables that depend on who sits where."""
+        """Computes the tables that depend on the seats of the players."""
         ground = self.ground
         self._slots = np.flatnonzero(self.present)
         self._present = self.present.reshape(PLAYERS_SHAPE).copy()
@@ -185,14 +187,14 @@ class MatchWorld(SeatedWorld):
         ground.world.touch()
 
     def beam(self, slot: int, x: float, y: float, degrees: float, noise: np.random.Generator | None = None) -> None:
-        """Puts a player where it wishes in its own half, as its team sees the pitch, which attacks towards +x.
+        """Beams a player to a place in its own half, in the frame of its team, which attacks towards +x.
 
         The noise is the league server's: up to 5 cm along each axis and up to 10 degrees, uniform. As there, the torso
-        is always as high: short or bent legs fall down to the ground, long ones are pushed out of it.
+        has a fixed height: robots with short or bent legs fall to the ground, long legs are pushed out of it.
         """
         x, y = min(max(x, -self.field.length / 2), 0.0), min(max(y, -self.field.width / 2), self.field.width / 2)
         if noise is not None:
-            x, y, degrees = (np.array([x, y, degrees]) + noise.uniform(-1, 1, 3) * [0.05, 0.05, 10.0]).tolist()
+            x, y, degrees = scatter_beam(noise, x, y, degrees)
         sign = 1 if slot < SLOTS // 2 else -1
         turn = math.radians(math.fmod(degrees, 360.0)) + (0.0 if sign > 0 else math.pi)
         self.place(slot, x=sign * x, y=sign * y, height=BEAM_HEIGHT, heading=turn)
@@ -239,7 +241,7 @@ class MatchWorld(SeatedWorld):
         self.ground.world.refresh()
 
     def _land(self) -> None:
-        """Puts who was placed onto the ground, or as high as wished, but never into the ground."""
+        """Puts placed robots onto the ground, or at their height, but never into the ground."""
         if not self._landing:
             return
         ground, world = self.ground, self.ground.world
@@ -292,20 +294,20 @@ class MatchWorld(SeatedWorld):
         self._is_ahead = True
 
     def _is_at_rest(self) -> bool:
-        """Whether this cycle is left out: the league's engine leaves out what has been at rest for ten cycles.
+        """Whether this cycle is skipped: the league's engine skips bodies that have been at rest for ten cycles.
 
-        Sensors then tell again what they told, as there.
+        Sensors then repeat their measurements, as there.
         """
         changed = self.ground.world.moved or bool(self._landing) or bool(self._frozen)
         self._rest_cycles = 0 if changed or not rests(self._engine, self.ground.seats) else self._rest_cycles + 1
         return self._rest_cycles > IDLE_CYCLES
 
     def _idle(self) -> list[int]:
-        """Who does not move in this cycle.
+        """The players that do not move in this cycle.
 
-        Whoever is put somewhere in every cycle begins each at rest. After ten of them the league's engine takes a robot
-        for idle and leaves it out, until its next command wakes it again: agents that beam while they bend their knees
-        are one cycle in ten late there.
+        A player that is placed in every cycle begins each of them at rest. After ten such cycles the league's engine
+        takes the robot for idle and skips it, until its next command wakes it again: agents that beam while they bend
+        their knees are one cycle in ten late there.
         """
         counts, self._were_placed = self._placed_cycles, bool(self._landing)
         driven = [slot for slot in self._landing if self.ground.seats["driven"][self.seat_of[slot]].any()]
@@ -353,7 +355,7 @@ class MatchWorld(SeatedWorld):
         return lost
 
     def _recover(self, thrown: list[int]) -> None:
-        """Puts the world back by a cycle, and up whoever (or what) lost its numbers, with all angles zero."""
+        """Restores the state of a cycle before, and puts up robots and ball with invalid numbers, all angles zero."""
         ground, world = self.ground, self.ground.world
         qpos, qvel = self._good
         dofs_of = {slot: ground.numbers(int(self.seat_of[slot]))[1] for slot in self._slots.tolist()}
@@ -375,24 +377,24 @@ class MatchWorld(SeatedWorld):
 
     @property
     def playing(self) -> Ints:
-        """(A,) the slots of who plays, in order."""
+        """(A,) slots of the robots that play, in order."""
         return self._slots
 
     def parts(self) -> tuple[Floats, Floats, Ints]:
-        """(bodies, 3) places [m] and (bodies, 9) attitudes of all bodies, live; (A, 5) which are parts of who plays.
+        """(bodies, 3) places [m] and (bodies, 9) attitudes of all bodies, live; (A, 5) bodies of the players' parts.
 
         Columns as `percept.PARTS`; an attitude is the rows of the matrix that turns a body's frame into the world's.
         """
         return self._all_parts
 
     def headings(self) -> Floats:
-        """(22,) where the torsos of who plays look, 0 along x, rad."""
+        """(22,) headings of the torsos, 0 along x, rad."""
         found, turns = np.zeros(SLOTS), self.ground.world.data.xmat[self.ground.seats["torso"][self._seats]]
         found[self._slots] = np.arctan2(turns[:, 3], turns[:, 0])
         return found
 
     def body_poses(self) -> tuple[Floats, Floats]:
-        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of who plays; rows as `ground.BODIES`."""
+        """(22, bodies, 3) places and (22, bodies, 3, 3) attitudes of the robots that play; rows as `ground.BODIES`."""
         data, bodies = self.ground.world.data, self.ground.bodies[self._seats]
         places, turns = np.zeros((SLOTS, bodies.shape[1], 3)), np.zeros((SLOTS, bodies.shape[1], 3, 3))
         places[self._slots] = data.xpos[bodies]
@@ -405,7 +407,7 @@ class MatchWorld(SeatedWorld):
         return data.xpos[body].copy(), data.xmat[body].reshape(3, 3).copy()
 
     def facts(self, wants_pass: Bools | None = None) -> Facts:
-        """What the referee has to know of the last cycle."""
+        """The facts of the last cycle for the referee."""
         collisions = self.collides.reshape(2, MAX_PLAYERS, len(LIMBS))
         measured = self.position, self.velocity, self.touches
         return self._referee_facts(self._sensors, self._present, measured, wants_pass, collisions)
