@@ -318,6 +318,20 @@ def test_a_run_that_diverges_names_time_world_and_joint(ant: Scene, value: float
     assert "moves at 0" not in message
 
 
+def test_a_world_that_diverges_writes_nothing_to_terminal_and_folder_and_other_warnings_are_told(
+    ant: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    worlds = Worlds(ant, 2, threads=2)
+    worlds.qvel[1, 0] = np.nan
+    worlds.step(2)
+    assert worlds.diverged().tolist() == [False, True]
+    assert capfd.readouterr().err == ""
+    mujoco.get_mju_user_warning()("Contact buffer is full.")
+    assert "MuJoCo: Contact buffer is full." in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_reset_world_is_no_longer_diverged(ant: Scene) -> None:
     worlds = Worlds(ant, 2)
     worlds.qvel[1, 0] = 1e13

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import sys
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,6 +53,7 @@ Device = Literal["cpu", "gpu", "warp-cpu"]
 """The engine of worlds: MuJoCo on this processor, or `mujoco_warp` on a CUDA device or this processor."""
 BAD_STATE_WARNINGS = [getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}").value for name in ("QPOS", "QVEL", "QACC")]
 """Warnings of the engine after which it has put a world back to its start."""
+_DIVERGES = "The simulation is unstable"  # what the text of each of these warnings says
 
 
 class Worlds:
@@ -71,6 +73,7 @@ class Worlds:
     ) -> None:
         if count < 1:
             raise ModelError(f"a batch needs at least one world, {count} were asked for.")
+        _hear_engine()
         self.scene, self.device = scene, device
         self.batch: Any
         if device == "cpu":
@@ -247,6 +250,18 @@ class Worlds:
         rates = np.abs(np.where(np.isfinite(self.qvel[world]), self.qvel[world], np.inf))
         dof = int(rates.argmax())
         return f"joint {model.joint(int(model.dof_jntid[dof])).name!r} moves at {rates[dof]:.3g} (rad/s or m/s)"
+
+
+def _hear_engine() -> None:
+    """Takes the engine's warnings, unless other code does: it would write them to a file in the working folder, too."""
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(_tell_warning)
+
+
+def _tell_warning(text: str) -> None:
+    """Tells a warning of the engine; that a world diverges is known to `Worlds.diverged`, and searches do it often."""
+    if _DIVERGES not in text:
+        sys.stderr.write(f"MuJoCo: {text}\n")
 
 
 def actuation_in(scene: Scene, robot: str) -> Actuation | None:
@@ -541,6 +556,7 @@ class SingleWorld:
     def __init__(self, scene: Scene) -> None:
         if scene.physics.integrator != "euler":
             raise ModelError(f"a single world needs the integrator euler; this scene has {scene.physics.integrator}.")
+        _hear_engine()
         self.scene = scene
         self.model = copy.copy(scene.model)
         """A copy of the scene's model, whose numbers may be changed while it runs."""

@@ -13,6 +13,7 @@ import pytest
 
 from nutmeg.base.journal import open_run
 from nutmeg.cli import main
+from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.view.reports.report import page
 from nutmeg.view.reports.runs import Progress, find_runs, flat, progress_report, read_curves
 
@@ -63,6 +64,13 @@ def test_the_recording_of_a_match_is_a_run_with_a_result(runs: Path, match_path:
     match = next(run for run in find_runs(runs) if run.kind == "match")
     assert match.numbers["result"] == "reds 1 : 1 <blues>"
     assert match.state == "finished"
+
+
+def test_a_match_that_was_interrupted_before_its_first_cycle_is_not_called_finished(runs: Path) -> None:
+    manifest = Manifest(kind="match", seed=1, channels=(Channel(name="ball.pose", labels=("x",), unit="m"),))
+    RecordingWriter.create(runs / "match-1" / "match.nutmeg", manifest).close()
+    match = next(run for run in find_runs(runs) if run.kind == "match")
+    assert match.state == "interrupted before its first cycle"
 
 
 def test_a_damaged_run_is_told_and_hides_no_other(runs: Path) -> None:

@@ -198,7 +198,7 @@ class _RunFacts:
     began: str
     """Start time, as text that sorts by time."""
     state: str
-    """`finished`, `interrupted`, `running or killed`, or what went wrong."""
+    """`finished`, `interrupted`, `running or killed`, or in words how it ended otherwise."""
     numbers: Mapping[str, float | str] = field(default_factory=dict)
     """Its results, by name; parts of tables are called `table.name`."""
     pages: tuple[str, ...] = ()
@@ -263,6 +263,8 @@ def _match_run(folder: Path, pages: tuple[str, ...]) -> _RunFacts:
             **numbers,
         }
     state = "finished" if recording.finished else "running or killed"
+    if recording.finished and not len(recording):
+        state = "interrupted before its first cycle"
     started = datetime.datetime.fromisoformat(recording.manifest.started).astimezone()
     began = started.replace(tzinfo=None).isoformat(" ", "seconds")  # local time, as for the other runs
     return _RunFacts(folder=folder, kind="match", began=began, state=state, numbers=numbers, pages=pages)
