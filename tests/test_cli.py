@@ -302,7 +302,7 @@ def test_the_zoo_runs_and_is_recorded(tmp_path: Path, run_json: RunJson) -> None
     assert recording.finished
     assert recording.times[-1] == pytest.approx(0.32)
     assert recording.events[0]["kind"] == "kick"
-    assert {"ant.angles", "waver.pose", "ball.pose", "tall.angles", "small.angles"} <= set(recording.channels)
+    assert {"ant.angles", "nao-v6.pose", "ball.pose", "t1.angles", "k1.angles"} <= set(recording.channels)
 
 
 @pytest.mark.slow

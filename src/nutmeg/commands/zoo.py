@@ -47,21 +47,22 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def zoo(field: str = "spl2011") -> SceneSettings:
-    """The scene of the zoo."""
+    """The scene of the zoo; each robot is called by its kind."""
     from nutmeg.model import Placement, SceneSettings
 
     return SceneSettings(
         field=field,
         ball_pos=(-2.2, -0.55),
         robots=(
-            Placement(robot="nao-v6", name="waver", pos=(-0.75, 0.55), heading=-1.2, team="blue"),
-            Placement(robot="nao-v4", name="faller", pos=(0.75, 0.55), heading=-1.9, team="red"),
-            Placement(robot="nao-v3", name="elder", pos=(-1.75, 0.9), heading=-1.0, team="blue"),
-            Placement(robot="nao-spark", name="spark", pos=(1.75, 0.9), heading=-2.2, team="red"),
-            Placement(robot="ers7", name="dog", pos=(-1.2, -0.9), heading=-1.3, team="blue"),
-            Placement(robot="ers210", name="pup", pos=(1.3, -0.9), heading=-1.9, team="red"),
-            Placement(robot="t1", name="tall", pos=(-0.5, 1.55), heading=-1.4, team="blue"),
-            Placement(robot="k1", name="small", pos=(0.5, 1.5), heading=-1.7, team="red"),
+            Placement(robot="nao-v6", name="nao-v6", pos=(-0.75, 0.55), heading=-1.2, team="blue"),
+            Placement(robot="nao-v4", name="nao-v4", pos=(0.75, 0.55), heading=-1.9, team="red"),
+            Placement(robot="nao-v3", name="nao-v3", pos=(-1.75, 0.9), heading=-1.0, team="blue"),
+            Placement(robot="nao-spark", name="nao-spark", pos=(1.75, 0.9), heading=-2.2, team="red"),
+            Placement(robot="ers7", name="ers7", pos=(-1.2, -0.9), heading=-1.3, team="blue"),
+            Placement(robot="ers210", name="ers210", pos=(1.3, -0.9), heading=-1.9, team="red"),
+            Placement(robot="t1", name="t1", pos=(-0.5, 1.55), heading=-1.4, team="blue"),
+            Placement(robot="k1", name="k1", pos=(0.5, 1.5), heading=-1.7, team="red"),
+            Placement(robot="robotis-op3", name="robotis-op3", pos=(-2.45, 1.2), heading=-0.9, team="red"),
             Placement(robot="ant", name="ant", pos=(-0.2, -1.5), heading=0.0, team="red"),
         ),
     )
@@ -79,14 +80,14 @@ class _Zoo:
 
         self._worlds = worlds
         self._down = False
-        ant, waver = worlds.robot("ant"), worlds.robot("waver")
+        ant, waver = worlds.robot("ant"), worlds.robot("nao-v6")
         self._gait = gait_of(read_gait(ROBOTS_FOLDER / "ant" / "gaits.toml", "tripod"), ant.table, ant.start)
         up = {"RShoulderPitch": -1.1, "RShoulderRoll": -0.35, "RElbowYaw": 0.3}
         left, right = {**up, "RElbowRoll": 0.35, "HeadYaw": 0.25}, {**up, "RElbowRoll": 1.25, "HeadYaw": -0.25}
         poses = [waver.start, *(with_changes(waver.table, waver.start, p) for p in (left, right, left))]
         self._wave = SmoothPath([0.0, 1.0, 1.45, 1.9], poses, repeat_from=1.0)
-        self._heads = [(worlds.robot(n), *_head(worlds.robot(n).table.motors)) for n in ("dog", "pup")]
-        tall, small = worlds.robot("tall"), worlds.robot("small")
+        self._heads = [(worlds.robot(n), *_head(worlds.robot(n).table.motors)) for n in ("ers7", "ers210")]
+        tall, small = worlds.robot("t1"), worlds.robot("k1")
         raised = {"Right_Shoulder_Pitch": -0.6, "Right_Shoulder_Roll": -0.6, "Right_Elbow_Yaw": 0.4}
         poses = [tall.start, *(with_changes(tall.table, tall.start, {**raised, "AAHead_yaw": p}) for p in (0.4, -0.4))]
         self._greeting = SmoothPath([0.0, 1.5, 3.0, 4.5], [*poses, poses[1]], repeat_from=1.5)
@@ -99,9 +100,9 @@ class _Zoo:
         """Commands of one control cycle."""
         worlds = self._worlds
         worlds.robot("ant").command = self._gait.angles(time)
-        worlds.robot("waver").command = self._wave.angles(time)
-        worlds.robot("tall").command = self._greeting.angles(time)
-        worlds.robot("small").command = self._nod.angles(time)
+        worlds.robot("nao-v6").command = self._wave.angles(time)
+        worlds.robot("t1").command = self._greeting.angles(time)
+        worlds.robot("k1").command = self._nod.angles(time)
         for dog, pan, tail in self._heads:
             dog.command[:, pan] = dog.start[pan] + 0.5 * math.sin(1.3 * time)
             dog.command[:, tail] = dog.start[tail] + 0.35 * math.sin(9 * time)
@@ -109,20 +110,20 @@ class _Zoo:
         yield from self._roll(time)
 
     def _push(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
-        faller, act = self._worlds.robot("faller"), math.fmod(time, _ACT)
+        faller, act = self._worlds.robot("nao-v4"), math.fmod(time, _ACT)
         start, length, force = PUSH
         pushing = start <= act < start + length
         if pushing and abs(act - start) < 1e-6:
-            yield "push", {"robot": "faller", "text": f"faller is pushed with {force:.0f} N"}
+            yield "push", {"robot": "nao-v4", "text": f"nao-v4 is pushed with {force:.0f} N"}
         faller.push((force, 0.0, 0.0) if pushing else (0.0, 0.0, 0.0))
         down = bool(faller.uprightness()[0] < FALLEN)
         if down and not self._down:
-            yield "fall", {"robot": "faller", "text": "faller falls"}
+            yield "fall", {"robot": "nao-v4", "text": "nao-v4 falls"}
         self._down = down
         if abs(act - _BACK_UP) < 1e-6 and down:
             x, y = (float(v) for v in self._worlds.scene.start[faller.table.root : faller.table.root + 2])
             faller.activate(x, y, -1.9)
-            yield "stand", {"robot": "faller", "text": "faller is put on its feet"}
+            yield "stand", {"robot": "nao-v4", "text": "nao-v4 is put on its feet"}
 
     def _roll(self, time: float) -> Iterator[tuple[str, dict[str, object]]]:
         """Kicks the ball off at the start of every act, and brings the ant home before it leaves the carpet."""
