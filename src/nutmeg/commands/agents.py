@@ -79,7 +79,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if not arguments.player and arguments.protocol == "spark":
         rehearse(arguments.walk or DEFAULT_WALK)
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
-    terminal.say(f"{len(players)} of {arguments.team} go to {where[0]}, port {where[1]}.")
+    terminal.say(f"{arguments.team}: {_counted(len(players))} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
     for number, played in cycles.items():
         if not played:
@@ -87,6 +87,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
     walk = arguments.walk or (DEFAULT_WALK if arguments.protocol == "spark" else "")
     return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
+
+
+def _counted(players: int) -> str:
+    return "1 player connects" if players == 1 else f"{players} players connect"
 
 
 def rehearse(walk: str) -> None:

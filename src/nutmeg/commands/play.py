@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import (
@@ -210,7 +210,21 @@ def _check_physical(arguments: Arguments) -> None:
         _check_complete(team)
         if is_decider(team):
             read_decide(team)
-        read_walk(arguments.walk if is_decider(team) else team).for_robot(ROBOT)
+            read_walk(arguments.walk).for_robot(ROBOT)
+        else:
+            _check_walk_of(team)
+
+
+def _check_walk_of(team: str) -> None:
+    """Refuses a team that is named after no walk; the error also lists the other things that a team may be."""
+    from nutmeg.match.players.tactics.strategies import strategy_names
+    from nutmeg.motion.walk.files import read_walk
+
+    try:
+        read_walk(team).for_robot(ROBOT)
+    except UnknownNameError as error:
+        strategies = ", ".join(strategy_names())
+        raise UsageError(f"{error} A team may also be a strategy ({strategies}) or file.py:decide.") from None
 
 
 def _check_behavioural(arguments: Arguments) -> None:

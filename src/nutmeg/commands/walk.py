@@ -45,15 +45,10 @@ class LearnedWalk:
 
     def read(self) -> WalkParameters:
         """The walk, for this robot."""
-        from nutmeg.base.errors import UnknownNameError
-        from nutmeg.model.robot import load_robot, robot_names
+        from nutmeg.model.robot import load_robot
         from nutmeg.motion.walk.files import read_walk
 
-        try:
-            load_robot(self.robot)  # first: a robot that does not exist has no walk, and the robot is what is wrong
-        except UnknownNameError:
-            where = "name a robot that comes with Nutmeg, or the path of a robot's folder, TOML, MJCF or URDF file"
-            raise UnknownNameError("robot", self.robot, robot_names(), where=where) from None
+        load_robot(self.robot)  # first: a robot that does not exist has no walk, and the robot is what is wrong
         return read_walk(self.params or _BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
 
 

@@ -156,7 +156,8 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
     if path.is_dir():
         path = path / "params.toml"
     if path.suffix != ".toml" and not path.exists():
-        raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
+        known = (*walk_names(), *WALK_ALIASES)
+        raise UnknownNameError("walk", name, known, where="neither a file nor a walk that comes with Nutmeg")
     return _placed(read(path, WalkParameters), path)
 
 
