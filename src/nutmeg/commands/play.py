@@ -162,6 +162,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     files = Files.of(arguments)
     outputs = _MatchOutputs(arguments, files, terminal)
     match = _MatchRun(arguments, terminal, begun=outputs.begin)
+
+    def finish() -> None:
+        match.say_result()
+        outputs.write()
+
     how = arguments.watching(
         "match",
         record=files.record,
@@ -169,7 +174,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
-        on_end=outputs.write,
+        on_end=finish,
     )
     with files, outputs:
         try:
@@ -490,6 +495,14 @@ class _MatchRun:
             "over": game.over,
             "events": {kind: self._counts[kind] for kind in sorted(self._counts)},
         }
+
+    def say_result(self) -> None:
+        """Prints the score, and how long was played."""
+        if self._driver is not None:
+            played = self.result()
+            left, right = (self._titles.get(team) or team for team in played["teams"])
+            goals, against = played["score"]
+            self._terminal.say(f"{left} {goals} : {against} {right} after {played['game_time_s']:.0f} s")
 
     def _cycle(self, driver: GameLoop) -> None:
         driver.cycle()
