@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Records = NDArray[np.void]
 
-RATE_SCALE, GYRO_SCALE = 6.0, 5.0
+_RATE_SCALE, _GYRO_SCALE = 6.0, 5.0
 """Joint speed and angular velocity that are observed as 1 [rad/s]."""
 
 
@@ -65,11 +65,11 @@ def observe(state: PolicyState, table: PolicyTable, out: Floats32) -> None:
     motors = table.motors
     for i in range(motors):
         out[i] = state.angles[i] - table.home[i]
-        out[motors + i] = (state.angles[i] - state.before[i]) / (table.period * RATE_SCALE)
+        out[motors + i] = (state.angles[i] - state.before[i]) / (table.period * _RATE_SCALE)
         out[2 * motors + i] = state.action[i]
     first = 3 * motors
     for i in range(3):
-        out[first + i] = state.gyro[i] / GYRO_SCALE
+        out[first + i] = state.gyro[i] / _GYRO_SCALE
         out[first + 3 + i] = state.up[i]
     for i in range(table.task_size):
         out[first + 6 + i] = state.task[i]

@@ -353,21 +353,21 @@ def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sens
 # feet side by side, nothing collides. Players have learned to get up and walk with that, so it is the same here. Boxes
 # that a joint connects are left out.
 
-OVERLAP_TOLERANCE = 0.04
+_OVERLAP_TOLERANCE = 0.04
 """Boxes may overlap by this before it is a collision [m]."""
 BOX_BODIES = (
     *("torso", "LUpperArm", "LLowerArm", "RUpperArm", "RLowerArm"),
     *("LThigh", "LShank", "LFoot", "RThigh", "RShank", "RFoot", "LToe", "RToe"),
 )
 """Bodies whose boxes are looked at."""
-LIMB_BODIES = (
+_LIMB_BODIES = (
     ("LUpperArm", "LLowerArm"),
     ("RUpperArm", "RLowerArm"),
     ("LThigh", "LShank", "LFoot", "LToe"),
     ("RThigh", "RShank", "RFoot", "RToe"),
 )
 """Bodies of the limbs in the order of `decisions.LIMBS`."""
-JOINED_BODIES = (
+_JOINED_BODIES = (
     *(("torso", f"{side}UpperArm") for side in "LR"),
     *((f"{side}UpperArm", f"{side}LowerArm") for side in "LR"),
     *(("torso", f"{side}Thigh") for side in "LR"),
@@ -381,11 +381,11 @@ _BOX_PAIRS = np.array(
         (i, j)
         for i, one in enumerate(BOX_BODIES)
         for j, two in enumerate(BOX_BODIES[i + 1 :], i + 1)
-        if (one, two) not in JOINED_BODIES and (two, one) not in JOINED_BODIES
+        if (one, two) not in _JOINED_BODIES and (two, one) not in _JOINED_BODIES
     ]
 )
 """(P, 2) columns of `BOX_BODIES` that may collide."""
-_BOX_LIMBS = np.array([next((i for i, of in enumerate(LIMB_BODIES) if name in of), -1) for name in BOX_BODIES])
+_BOX_LIMBS = np.array([next((i for i, of in enumerate(_LIMB_BODIES) if name in of), -1) for name in BOX_BODIES])
 """(13,) the limb of each of `BOX_BODIES`; -1 for the torso."""
 
 
@@ -406,7 +406,7 @@ def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
     """Whether two geoms overlap by more than the tolerance along all directions that may separate them."""
     places, turns, sizes = boxes.places, boxes.turns, boxes.sizes
     dx, dy, dz = places[two, 0] - places[one, 0], places[two, 1] - places[one, 1], places[two, 2] - places[one, 2]
-    reach = _radius(sizes, one) + _radius(sizes, two) - OVERLAP_TOLERANCE
+    reach = _radius(sizes, one) + _radius(sizes, two) - _OVERLAP_TOLERANCE
     if dx * dx + dy * dy + dz * dz >= reach * reach:  # the spheres about them are apart: nearly always
         return False
     turn = np.empty((3, 3))  # of the second, seen from the first; and how far away it is there
@@ -421,12 +421,12 @@ def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
             )
     for i in range(3):
         shadow = abs(turn[i, 0]) * sizes[two, 0] + abs(turn[i, 1]) * sizes[two, 1] + abs(turn[i, 2]) * sizes[two, 2]
-        if abs(away[i]) + OVERLAP_TOLERANCE >= sizes[one, i] + shadow:
+        if abs(away[i]) + _OVERLAP_TOLERANCE >= sizes[one, i] + shadow:
             return False
     for j in range(3):
         shadow = abs(turn[0, j]) * sizes[one, 0] + abs(turn[1, j]) * sizes[one, 1] + abs(turn[2, j]) * sizes[one, 2]
         between = away[0] * turn[0, j] + away[1] * turn[1, j] + away[2] * turn[2, j]
-        if abs(between) + OVERLAP_TOLERANCE >= sizes[two, j] + shadow:
+        if abs(between) + _OVERLAP_TOLERANCE >= sizes[two, j] + shadow:
             return False
     return not _edges_part(sizes[one], sizes[two], turn, away)
 
@@ -455,6 +455,6 @@ def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats) -> bo
                 + second[j1] * abs(turn[i, j2])
                 + second[j2] * abs(turn[i, j1])
             )
-            if between + OVERLAP_TOLERANCE >= shadows:
+            if between + _OVERLAP_TOLERANCE >= shadows:
                 return True
     return False
