@@ -45,6 +45,8 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
     sx, sy, _ = spin
     down = 0
     for _ in range(_MOST_STEPS):
+        # One step of the engine in its order: contact from the old place, drag and gravity, contact forces, then the
+        # move.
         depth, met = RADIUS - z, -vz
         slower, stiller = 1.0 - h * _DRAG / MASS, 1.0 - h * _SPIN_DRAG / INERTIA
         vx, vy, vz = vx * slower, vy * slower, vz * slower - h * GRAVITY
@@ -54,6 +56,8 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
             wanted = ERP * max(depth - LAYER, 0.0) / h
             if met > _BOUNCE_SPEED:
                 wanted = max(wanted, _BOUNCE * met)
+            # The normal row of `ode_step`: the speed after the step is wanted minus softness times force, and the force
+            # does not pull.
             vz += max((wanted - vz) / (h / MASS + CFM), 0.0) * h / MASS
             # Friction slows the lowest point of the ball; it is a soft constraint without a limit.
             give = h * (1.0 / MASS + RADIUS * RADIUS / INERTIA) + SLIP
@@ -61,6 +65,7 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
             vx, vy = vx + h * fx / MASS, vy + h * fy / MASS
             sx, sy = sx + h * RADIUS * fy / INERTIA, sy - h * RADIUS * fx / INERTIA
         x, y, z = x + h * vx, y + h * vy, z + h * vz
+        # A rolling ball slows down exponentially: the rest of its way is known.
         if down >= _STEPS_DOWN:
             break
     return x + vx / DAMPING, y + vy / DAMPING

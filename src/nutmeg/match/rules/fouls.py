@@ -209,6 +209,7 @@ def _find_incapable(
     for side in range(active.shape[0]):
         for i in range(active.shape[1]):
             keeps = 1 if goalie[side, i] else 0
+            # Two clocks: the first runs on through short moments on the feet, the second counts lying at a stretch.
             late = times[0, side, i] > limits[0][keeps] + TIME_TOLERANCE
             late = late or times[1, side, i] > limits[1][keeps] + TIME_TOLERANCE
             offends[side, i] = late and active[side, i]
@@ -242,9 +243,11 @@ def _count_down_times(
     for side in range(active.shape[0]):
         for i in range(active.shape[1]):
             lay = times[1, side, i] > 0.0
+            # If cycles were skipped, the players did what their previous flags say until now.
             if steps[0] > TIME_TOLERANCE:
                 _count_on(times[:, side, i], flags_before[:, side, i], steps[0], limits[3])
             height = position[side, i, 2]
+            # Beside the pitch, beyond the margin, nothing counts: such a player hinders nobody.
             low = active[side, i] and height < limits[0]
             counted = low and abs(position[side, i, 1]) < limits[2]
             flags[0, side, i], flags[1, side, i] = low, counted
@@ -261,6 +264,7 @@ def _count_on(times: Floats, flags: Bools, step: float, stood_up_time: float) ->
     """Counts the times (3,) of one player on by a step, by what its flags (3,) say it did."""
     low, counted, lying = flags[0], flags[1], flags[2]
     times[2] = 0.0 if low else times[2] + step
+    # A short moment on its feet does not clear the time of a player that keeps falling.
     if not low and times[2] > stood_up_time:
         times[0] = 0.0
     elif counted:
