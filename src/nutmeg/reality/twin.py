@@ -78,6 +78,15 @@ class Searched(Dimension):
         return self.sets or (f"robot.{name}",)
 
 
+def held_at_start(searched: Mapping[str, Searched]) -> tuple[Adjustment, ...]:
+    """Adjustments that hold numbers at their starts instead of searching them."""
+    return tuple(
+        Adjustment(target=target, value=one.middle if one.start is None else one.start, relative=one.relative)
+        for name, one in searched.items()
+        for target in one.targets(name)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class TwinSettings:
     """The simulated robot and its world, without what is searched."""
