@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Connect = Callable[..., Agent]
 
 
-DEFAULT_WALK = "final"
+_DEFAULT_WALK = "final"
 """The default walk."""
 _PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
@@ -77,7 +77,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         raise UsageError("--strategy goes with the built-in players of --protocol mj.")
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     if not arguments.player and arguments.protocol == "spark":
-        rehearse(arguments.walk or DEFAULT_WALK)
+        rehearse(arguments.walk or _DEFAULT_WALK)
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
     terminal.say(f"{arguments.team}: {_counted(len(players))} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
@@ -85,7 +85,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         if not played:
             terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
-    walk = arguments.walk or (DEFAULT_WALK if arguments.protocol == "spark" else "")
+    walk = arguments.walk or (_DEFAULT_WALK if arguments.protocol == "spark" else "")
     return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
 
 
@@ -144,7 +144,7 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
         return {number: make(arguments.team, number) for number in numbers}
     if arguments.protocol == "mj":
         return _boosters(arguments, numbers)
-    team = make_team(arguments.walk or DEFAULT_WALK, arguments.players, team=arguments.team)
+    team = make_team(arguments.walk or _DEFAULT_WALK, arguments.players, team=arguments.team)
     return {number: team[number - 1] for number in numbers}
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 ROBOT, _TURNS = "seer", 3
-PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
+_PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
 """Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
 _SETTLING = 40  # pictures that automatic exposure gets before the one that is shown
 
@@ -281,7 +281,7 @@ def _placed_robot(arguments: CameraOptions, camera: str) -> Placement:
     from nutmeg.model.parameters import Adjustment
 
     wanted = Adjustment(target=f"camera.{camera}.auto_target", value=arguments.brightness)
-    robot = placed_with_body(Placement(robot=arguments.robot, name=ROBOT, pos=PLACE), arguments.body)
+    robot = placed_with_body(Placement(robot=arguments.robot, name=ROBOT, pos=_PLACE), arguments.body)
     return replace(robot, adjustments=(*robot.adjustments, wanted)) if arguments.brightness else robot
 
 
@@ -426,7 +426,7 @@ def _view(
 
     from nutmeg.reality.logs.pictures import View
 
-    x, y = (float(p + _VIEW_SPREAD * rng.uniform(-1, 1)) for p in PLACE)
+    x, y = (float(p + _VIEW_SPREAD * rng.uniform(-1, 1)) for p in _PLACE)
     heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + _HEADING_SPREAD * rng.uniform(-1, 1))
     ahead, beside = rng.uniform(*_BALL_AHEAD), _BALL_ASIDE * rng.uniform(-1, 1)
     along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])

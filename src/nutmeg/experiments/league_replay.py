@@ -40,9 +40,9 @@ MOVES = 94
 """The cycle in which recorded walks begin."""
 WINDOWS = (25, 50)
 """Cycles from there on over which errors are taken."""
-TRAINER_PAUSE = 0.05
+_TRAINER_PAUSE = 0.05
 """Time for a trainer's message to arrive [s]."""
-TIMEOUT = 120.0
+_TIMEOUT = 120.0
 """The longest wait for an answer [s]."""
 
 
@@ -134,7 +134,7 @@ def replay(lines: Sequence[str]) -> list[str]:
             return _converse(lines, server.agent_port, server.monitor_port)
         finally:
             server.stop()
-            thread.join(TIMEOUT)
+            thread.join(_TIMEOUT)
 
 
 def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[str]:
@@ -143,8 +143,8 @@ def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[
 
     answers: list[str] = []
     with (
-        socket.create_connection(("127.0.0.1", agent_port), timeout=TIMEOUT) as agent,
-        socket.create_connection(("127.0.0.1", monitor_port), timeout=TIMEOUT) as trainer,
+        socket.create_connection(("127.0.0.1", agent_port), timeout=_TIMEOUT) as agent,
+        socket.create_connection(("127.0.0.1", monitor_port), timeout=_TIMEOUT) as trainer,
     ):
         threading.Thread(target=_drain, args=(trainer,), daemon=True).start()
         unframer = Unframer(1 << 22)
@@ -152,7 +152,7 @@ def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[
         for line in lines:
             if line[0] == "M":
                 trainer.sendall(framed(line.split(" ", 2)[2].encode("latin-1")))
-                time.sleep(TRAINER_PAUSE)
+                time.sleep(_TRAINER_PAUSE)
             elif line[0] in "cC":
                 agent.sendall(framed(line[2:].encode("latin-1")))
             elif line[0] in "sS":

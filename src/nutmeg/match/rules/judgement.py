@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 TIME_TOLERANCE = 1e-6
 """Clocks are sums of cycles: times closer than this are the same, s."""
-BALL_REST_DISTANCE = 0.005
+_BALL_REST_DISTANCE = 0.005
 """A ball nearer to its place than this lies where it was put, m."""
-CIRCLE_MARGIN = 1e-6
+_CIRCLE_MARGIN = 1e-6
 """Players farther from the halfway line than the circle's radius plus this are outside the circle, despite rounding,
 m."""
 
@@ -111,7 +111,7 @@ class Judgement:
 
     def put_ball(self, place: Place) -> None:
         """Decide that the ball lies at a place; says nothing if it does so already."""
-        if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= BALL_REST_DISTANCE:
+        if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= _BALL_REST_DISTANCE:
             self.decisions.append(PlaceBall(place=place))
 
     def move(
@@ -261,7 +261,7 @@ def clear_half(judgement: Judgement, side: Side, *, circle_allowed: bool, circle
     pitch, back = judgement.rules.pitch, -judgement.rules.restarts.move_distance
     # Nobody is wrong if the foremost player is in the own half and, where the circle matters, too far back to be in it.
     _, foremost = judgement.survey
-    if foremost[side] <= (-pitch.circle_radius - CIRCLE_MARGIN if circle_forbidden else 0.0):
+    if foremost[side] <= (-pitch.circle_radius - _CIRCLE_MARGIN if circle_forbidden else 0.0):
         return
     own = own_places(judgement, side)
     wrong = (own[:, 0] > 0) & judgement.active[side]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.judgement import Judgement
     from nutmeg.match.rules.play_modes import Side
 
-NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
+_NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
 
 
 def judge_offside(judgement: Judgement) -> bool:
@@ -40,7 +40,7 @@ def judge_offside(judgement: Judgement) -> bool:
 def _offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
     """(2, 11) players in an offside position when `toucher` plays the ball; None if there are none."""
     kick = judgement.state.kick
-    if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:
+    if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in _NEVER_OFFSIDE:
         return None
     opponents = np.sort(own_places(judgement, side.other)[judgement.facts.present[side.other], 0])
     second_last = -float(opponents[1]) if len(opponents) > 1 else 0.0

@@ -26,7 +26,7 @@ from nutmeg.match.rules.state import Touch
 if TYPE_CHECKING:
     from nutmeg.match.rules.judgement import Judgement
 
-LINE_TOLERANCE = 0.001
+_LINE_TOLERANCE = 0.001
 """A ball is out when it is beyond a line by its radius and this, m; as in rcssserver3d."""
 
 
@@ -149,8 +149,8 @@ def _judge_out(judgement: Judgement) -> bool:
     """Judge whether the ball is over a line, and which side puts it back into play."""
     pitch = judgement.rules.pitch
     end, line = (
-        pitch.length / 2 + pitch.ball_radius + LINE_TOLERANCE,
-        pitch.width / 2 + pitch.ball_radius + LINE_TOLERANCE,
+        pitch.length / 2 + pitch.ball_radius + _LINE_TOLERANCE,
+        pitch.width / 2 + pitch.ball_radius + _LINE_TOLERANCE,
     )
     x, y, z = judgement.ball
     if abs(x) < end and abs(y) < line and -1.0 <= z < math.inf:  # false of numbers that are not finite

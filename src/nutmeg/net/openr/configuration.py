@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FIRST_PORT = 10120
 """Where the first robot sends its sensors; commands go to the next port."""
 HERE = "127.0.0.1"
-ROBOT_SPACING = 0.8
+_ROBOT_SPACING = 0.8
 """Distance between robots without a place of their own [m]."""
 BALL_DISTANCE = 0.9
 """Distance from the ball of robots without a place of their own [m]."""
@@ -179,7 +179,7 @@ def settings_for(
         rows.append(
             OpenrRobotSettings(
                 model="ers7" if name == "ers7" else "ers210",
-                pos=(-BALL_DISTANCE, ROBOT_SPACING * (number - (len(robots) - 1) / 2)),
+                pos=(-BALL_DISTANCE, _ROBOT_SPACING * (number - (len(robots) - 1) / 2)),
                 pose=pose,
                 awake=awake,
                 actuation=actuation,

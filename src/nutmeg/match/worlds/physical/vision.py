@@ -163,6 +163,8 @@ def _into(point: Floats, eye: Floats, turn: Floats, offset: Floats, camera: Floa
 @kernel
 def _in_view(camera: Floats, slope: float) -> bool:
     """Whether neither angle of a point is beyond that of a slope, and the point is not too near."""
+    # The picture is limited by angles: to the sides from straight ahead, up and down from the horizontal plane of the
+    # camera. Comparing slopes saves the arc tangents.
     if camera[0] <= 0.0 or abs(camera[1]) > slope * camera[0]:
         return False
     flat, up = camera[0] ** 2 + camera[1] ** 2, camera[2] ** 2
@@ -186,6 +188,8 @@ def _cut(ends: Floats, slope: float) -> bool:
     first, last = 0.0, 1.0
     for axis in (1, 2):
         for sign in (-1.0, 1.0):
+            # Distances of both ends from one side of the pyramid; negative is outside. The segment crosses that side
+            # where its distance, which is linear along it, becomes zero (Liang and Barsky's clipping).
             start = slope * ends[0, 0] + sign * ends[0, axis]
             end = slope * ends[1, 0] + sign * ends[1, axis]
             if start < 0.0 and end < 0.0:
