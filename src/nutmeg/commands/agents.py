@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_WALK = "final"
-"""The default walk: that of the left team of `nutmeg play`, which wins more."""
+"""The default walk."""
 _PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after this number of percepts leaves. The league's server does not disconnect
@@ -53,14 +53,14 @@ class Arguments(JsonOption):
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
-    out, as in `nutmeg play`. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
+    out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     strategy: str = ""
     """How the players of --protocol mj decide: booster, or booster-kicks with kicks; booster if left out."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
     """How many players the team has."""
-    numbers: str = ""
+    numbers: Annotated[str, tyro.conf.arg(metavar="N,N,...")] = ""
     """Which of them this command is: numbers separated by commas; all if left out."""
     host: Address = "127.0.0.1"
     """Where the server is."""

@@ -53,7 +53,7 @@ class Arguments(WorkerOptions, DeviceOption, JsonOption):
     """Options of `nutmeg btr`."""
 
     config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
-    """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
+    """The configuration, a TOML file as those of examples/btr_*."""
     seed: Seed | None = None
     """Seed of everything random; the configuration's if left out."""
     mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
