@@ -134,6 +134,7 @@ class Twin:
         for name, one in self.searched.items():
             for target in one.targets(name):
                 parse_target(target)
+        self._check_targets()
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
         if settings.device != "cpu":
             Worlds(scene, 1, device=settings.device)  # so are robots that a device cannot simulate
@@ -143,6 +144,18 @@ class Twin:
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
         """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
+
+    def _check_targets(self) -> None:
+        """Of two plain values of the same number the last one would count, and the other search in vain."""
+        setters: dict[str, str] = {}
+        for name, one in self.searched.items():
+            for target in () if one.relative else one.targets(name):
+                if target in setters:
+                    raise UsageError(
+                        f"{setters[target]!r} and {name!r} are both searched, and both set {target!r}. Leave one of "
+                        "them out, or let the second multiply the first with `relative = true`."
+                    )
+                setters[target] = name
 
     @property
     def base(self) -> Scene:

@@ -184,12 +184,15 @@ class BackToReality:
 
     def run(self) -> BtrResult:
         """Runs until the end; may be interrupted at any time, and called again for the same folder."""
+        # [stop] only decides when a run ends; without it, a run can be made longer. Runs of versions that had no
+        # [extend] are gone on with as well.
+        left_out = {"stop"} if self.settings.extend else {"stop", "extend"}
+        decides = {f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name not in left_out}
         with open_run(
             self._folder,
             command=self._command,
             seed=self.settings.seed,
-            # [stop] only decides when a run ends; without it, a run can be made longer.
-            configuration={f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name != "stop"},
+            configuration=decides,
             copy=self._copy,
         ):
             self.reality.recall()
