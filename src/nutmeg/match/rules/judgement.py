@@ -63,8 +63,8 @@ class Judgement:
     @cached_property
     def ball_before(self) -> tuple[float, float, float] | None:
         """Where the ball was one cycle ago, m."""
-        told = self.facts.ball_before
-        return self.state.ball_before if told is None else tuple(told.tolist())
+        given = self.facts.ball_before
+        return self.state.ball_before if given is None else tuple(given.tolist())
 
     def set_mode(self, mode: PlayMode) -> None:
         """Go to another play mode, whose time begins now, and announce it."""

@@ -141,7 +141,7 @@ def update_kick_off(judgement: Judgement) -> None:
     if judgement.state.mode_time > judgement.rules.restarts.drop_ball_time + TIME_TOLERANCE:
         give_up(judgement, CENTRE)
     elif judgement.toucher is not None and judgement.toucher[0] is side:
-        taken(judgement)
+        resume_play(judgement)
         if not judgement.is_drill:
             judgement.state.no_score = side
     else:
@@ -165,7 +165,7 @@ def update_restart(judgement: Judgement) -> None:
     elif state.mode in play_modes.GOAL_KICKS:
         _update_goal_kick(judgement, side)
     elif judgement.toucher is not None and judgement.toucher[0] is side:
-        taken(judgement)
+        resume_play(judgement)
     else:
         judgement.put_ball(state.place)
 
@@ -185,7 +185,7 @@ def _update_goal_kick(judgement: Judgement, side: Side) -> None:
     if not judgement.state.goal_kick_touched:
         judgement.put_ball(judgement.state.place)
     elif not in_own_area(judgement.ball, side, judgement.rules.pitch):
-        taken(judgement)
+        resume_play(judgement)
 
 
 def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> bool:
@@ -196,7 +196,7 @@ def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> b
     )
 
 
-def taken(judgement: Judgement) -> None:
+def resume_play(judgement: Judgement) -> None:
     """Go to play on after a restart by the player that touched last, and watch that player."""
     mode, touch = judgement.state.mode, judgement.state.touch
     kick = None

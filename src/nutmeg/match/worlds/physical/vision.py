@@ -269,7 +269,7 @@ class Seeing:
         for k, (slot, (mark_bits, body_bits, line_count)) in enumerate(
             zip(slots.tolist(), images.found.tolist(), strict=True)
         ):
-            labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
+            labels, (names, numbers) = self._names(mark_bits), self._players_in(body_bits)
             truth = NO_TRUTH
             if self._truth:
                 head = parts[k, 0]
@@ -302,7 +302,7 @@ class Seeing:
             self._labels[bits] = tuple(name for i, name in enumerate((*LANDMARK_ORDER, "B")) if bits >> i & 1)
         return self._labels[bits]
 
-    def _who(self, bits: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    def _players_in(self, bits: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Teams and numbers of the slots that a number stands for."""
         if bits not in self._players:
             if len(self._players) > MAX_CACHED_NAMES:
