@@ -24,6 +24,7 @@ from nutmeg.base.arrays import Floats, Ints
 from nutmeg.base.kernels import kernel
 from nutmeg.match.rules.slots import SLOTS, side_and_number
 from nutmeg.match.worlds.physical.percept import PARTS, Sight
+from nutmeg.match.worlds.seats import DEGREES
 
 if TYPE_CHECKING:
     from nutmeg.match.worlds.physical.world import MatchWorld
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 # beyond it).
 
 
-DEGREES = 180.0 / math.pi
 VIEW_ANGLE = 120.0
 """Angle of view, horizontally and vertically, degrees."""
 MIN_VIEW_DISTANCE = 0.1
