@@ -58,7 +58,7 @@ class Driver:
         self._shares: Triple = STANDING
         self._heard = 0.0
         self._down = False
-        self._told = -_NOTICE_INTERVAL
+        self._noticed_at = -_NOTICE_INTERVAL
 
     def controls(self) -> Controls:
         """The controls that the page offers."""
@@ -144,11 +144,11 @@ class Driver:
 
     def _excuse(self, time: float) -> Iterator[Event]:
         """Why something was ignored; a flood of nonsense makes one event a second."""
-        if time - self._told < _NOTICE_INTERVAL:
+        if time - self._noticed_at < _NOTICE_INTERVAL:
             return
         reasons = self._inbox.refused()
         if reasons:
-            self._told = time
+            self._noticed_at = time
             more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
             yield "ignored", {"text": reasons[-1] + more}
 

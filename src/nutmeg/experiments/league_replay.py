@@ -195,10 +195,10 @@ def ball_errors(recorded: Sequence[Percept], replayed: Sequence[Percept]) -> dic
     """Distances that the ball rolled in the recording and the replay, and the largest difference of its places [m]."""
     paths = []
     for percepts in (recorded, replayed):  # both have the ball in every third cycle, but not in the same ones
-        told = [(cycle, one.ball[:2]) for cycle, one in enumerate(percepts) if one.ball is not None]
-        if not told:
+        seen = [(cycle, one.ball[:2]) for cycle, one in enumerate(percepts) if one.ball is not None]
+        if not seen:
             return None
-        cycles, places = [cycle for cycle, _ in told], np.array([place for _, place in told])
+        cycles, places = [cycle for cycle, _ in seen], np.array([place for _, place in seen])
         paths.append(np.stack([np.interp(np.arange(len(percepts)), cycles, places[:, i]) for i in (0, 1)], axis=1))
     theirs, ours = paths
     ways = [float(np.linalg.norm(ball[-1] - ball[0])) for ball in (theirs, ours)]

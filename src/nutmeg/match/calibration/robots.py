@@ -210,8 +210,8 @@ def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
     np.add.at(scores, rows, jacobian * residuals[:, None])
     bread = np.linalg.pinv(jacobian.T @ jacobian)
     variances = np.diag(bread @ (scores.T @ scores) @ bread)
-    told = np.abs(jacobian).sum(axis=0) > 0
-    return np.where(told, np.sqrt(np.maximum(variances, 0.0)), np.inf)
+    is_determined = np.abs(jacobian).sum(axis=0) > 0
+    return np.where(is_determined, np.sqrt(np.maximum(variances, 0.0)), np.inf)
 
 
 def walk_noise(runs: Runs, model: _WalkModel, rng: np.random.Generator) -> list[Estimate]:

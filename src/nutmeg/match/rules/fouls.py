@@ -76,6 +76,7 @@ def serve_penalties(judgement: Judgement) -> None:
         if not judgement.facts.present[held.side, held.index]:
             continue
         waited = judgement.elapsed - held.stamp
+        # Three stages: held up in the air, beside the pitch, back.
         if held.place is not None:
             if waited < rules.hold_time + rules.removal_time - TIME_TOLERANCE:
                 staying.append(held)
@@ -332,6 +333,7 @@ def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, 
     own, pitch = own_places(judgement, side), judgement.rules.pitch
     distance = np.hypot(own[:, 0] + pitch.length / 2, own[:, 1])
     field_players = np.flatnonzero(inside & ~judgement.facts.goalie[side]).tolist()
+    # Who came last made it too many.
     field_players.sort(key=lambda i: (bool(before[i]), -float(distance[i]), i))
     foul = Foul.ILLEGAL_DEFENCE if which == _OWN_AREA else Foul.ILLEGAL_ATTACK
     whose = "the own" if which == _OWN_AREA else "the opponents'"
@@ -361,6 +363,7 @@ def judge_crowding(judgement: Judgement) -> None:
     distance = np.where(judgement.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
     nearest = distance.min(axis=1)
     for side in Side:
+        # Without an opponent at the ball, nobody is crowded out.
         if nearest[side.other] >= rules.opponent_distance or judgement.state.mode is KICK_OFFS[side]:
             continue
         order = np.argsort(distance[side], kind="stable")
@@ -388,6 +391,7 @@ def judge_self_collisions(judgement: Judgement) -> None:
     if not rules.on or not np.count_nonzero(found):
         return
     frozen = judgement.state.stamps.frozen
+    # After a freeze, limbs have time to get free before they are judged again.
     wait = rules.freeze_time + rules.thaw_time if rules.penalty == "freeze" else rules.outside_cooldown
     due = found & (judgement.elapsed - frozen > wait - TIME_TOLERANCE) & judgement.active[..., None]
     if not due.any():
@@ -447,6 +451,7 @@ def _one_too_many(judgement: Judgement, players: list[Player]) -> Player | None:
     """The player that has to leave a group."""
     count = [sum(side is s for side, _ in players) for s in Side]
     field_players = [p for p in players if not judgement.facts.goalie[p]]
+    # Preferred is who made the group too large: came last, and of the side with more players in it.
     came_last = [p for p in field_players if p not in judgement.state.in_contact]
     of_larger = [p for p in came_last if count[p[0]] >= count[p[0].other]]
     if not of_larger:
@@ -521,6 +526,7 @@ def _judge_pair(
         charges = [False, False]
     if not any(charges):
         for player in players:
+            # A collision that was fair stays fair for a moment: bodies that are locked must not become a foul later.
             innocent[player] = judgement.elapsed
     return {
         player
@@ -579,8 +585,11 @@ def _who_is_at_fault(judgement: Judgement, players: list[Player], place: list[fl
     off_ball = [_angle(v, s, judgement.ball[:2]) for v, s in zip(speeds, spots, strict=True)]
     off_other = [_angle(speeds[i], spots[i], spots[1 - i]) for i in (0, 1)]
     charges = [True, True]
+    # Near the ball, a player that runs rather to the ball than to the opponent plays the ball.
     if min(to_ball) < rules.ball_rules_distance:
         charges = [off_ball[i] >= max(off_other[i], rules.ball_angle) and speed[i] >= rules.speed for i in (0, 1)]
+        # Both play the ball: the farther one should have given way, if it came from another side or the other one was
+        # slow.
         if not any(charges) and abs(to_ball[0] - to_ball[1]) > rules.distance_difference:
             other_way = abs(off_other[0] - off_other[1]) > rules.angle_difference
             charges = [to_ball[i] > to_ball[1 - i] and (other_way or speed[1 - i] < rules.speed) for i in (0, 1)]
@@ -630,6 +639,7 @@ def judge_inactive(judgement: Judgement) -> None:
         forget_stillness(judgement)
         return
     now = judgement.elapsed
+    # No inspection falls into this time step.
     if looks(now, rules.look_interval) == looks(now - judgement.facts.time_step, rules.look_interval):
         return
     place = judgement.facts.position[..., :2].copy()

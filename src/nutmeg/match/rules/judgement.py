@@ -63,8 +63,8 @@ class Judgement:
     @cached_property
     def ball_before(self) -> tuple[float, float, float] | None:
         """Where the ball was one cycle ago, m."""
-        told = self.facts.ball_before
-        return self.state.ball_before if told is None else tuple(told.tolist())
+        given = self.facts.ball_before
+        return self.state.ball_before if given is None else tuple(given.tolist())
 
     def set_mode(self, mode: PlayMode) -> None:
         """Go to another play mode, whose time begins now, and announce it."""
@@ -249,6 +249,7 @@ def clear_circle(judgement: Judgement, side: Side, centre: Place, reason: str) -
 
     for index in np.flatnonzero(near).tolist():
         x, y = own[index].tolist()
+        # Near the own goal line there is no room behind the ball: players go sideways, towards the middle.
         if middle[0] - restarts.move_distance < -pitch.length / 2:
             y = middle[1] + (restarts.move_distance if middle[1] < 0 else -restarts.move_distance)
         else:
@@ -342,6 +343,7 @@ def settle(
 
 def _taken(judgement: Judgement, side: Side, index: int) -> Floats:
     """(M, 2) places of the other players in own coordinates; moves of the other side in this cycle are not counted."""
+    # Decisions must not depend on which side is judged first, so moves of the other side are not seen.
     others = judgement.facts.present.copy()
     others[side, index] = False
     own, theirs = judgement.planned[side][others[side]], judgement.facts.position[side.other, :, :2][others[side.other]]
@@ -355,6 +357,7 @@ def _free(judgement: Judgement, side: Side, index: int, places: Floats, taken: F
     gaps = places[:, None, :] - taken[None]
     good: Bools = np.logical_and.reduce(np.hypot(gaps[..., 0], gaps[..., 1]) >= room, axis=1)
     x, y = places[:, 0], np.abs(places[:, 1])
+    # Nobody is put into a goal.
     good &= ~((np.abs(x) > pitch.length / 2) & (y < pitch.goal_width / 2 + radius))
     if _own_area_is_full(judgement, side, index):
         edge = -pitch.length / 2 + pitch.penalty_depth

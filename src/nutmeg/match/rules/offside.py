@@ -29,6 +29,7 @@ def judge_offside(judgement: Judgement) -> bool:
     if not judgement.rules.offside.on or judgement.toucher is None:
         return False
     side, index = judgement.toucher
+    # Offside is a position at the last touch of a team-mate, and becomes an offence with the next touch.
     positions = judgement.state.in_offside
     if positions is not None and positions[side, index]:
         award_offside(judgement, side.other, judgement.ball_place)
@@ -42,8 +43,11 @@ def _offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools 
     kick = judgement.state.kick
     if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in _NEVER_OFFSIDE:
         return None
+    # In the attackers' frame: nearer to the opponents' goal line is farther ahead. With fewer than two opponents, only
+    # the halfway line and the ball count.
     opponents = np.sort(own_places(judgement, side.other)[judgement.facts.present[side.other], 0])
     second_last = -float(opponents[1]) if len(opponents) > 1 else 0.0
+    # A player level with any of the three is not offside.
     limit = max(0.0, judgement.ball[0] * side.sign, second_last)
     ahead = (own_places(judgement, side)[:, 0] > limit) & judgement.active[side]
     ahead[toucher] = False

@@ -36,7 +36,7 @@ from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.base.interrupts import Closing
 from nutmeg.net.openr import commands, packets
 from nutmeg.net.openr.commands import CommandVector
-from nutmeg.net.openr.configuration import FIRST_PORT, HERE
+from nutmeg.net.openr.configuration import FIRST_PORT, LOOPBACK
 from nutmeg.net.openr.models import FRAME, Gains, Model, model_numbered
 from nutmeg.net.openr.packets import Event, Packet, PacketReader, PacketType, Status
 
@@ -107,7 +107,7 @@ class OpenrClient(Closing):
 
     def __init__(
         self,
-        sensors: tuple[str, int] = (HERE, FIRST_PORT),
+        sensors: tuple[str, int] = (LOOPBACK, FIRST_PORT),
         commands: tuple[str, int] | None = None,
         *,
         timeout: float = 60.0,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 10120
 """Where the first robot sends its sensors; commands go to the next port."""
-HERE = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 _ROBOT_SPACING = 0.8
 """Distance between robots without a place of their own [m]."""
 BALL_DISTANCE = 0.9
@@ -127,8 +127,8 @@ class OpenrSettings:
         """Where each robot sends sensors and takes commands."""
         return tuple(
             (
-                address(robot.sensors) if robot.sensors else (HERE, FIRST_PORT + 2 * k),
-                address(robot.commands) if robot.commands else (HERE, FIRST_PORT + 2 * k + 1),
+                address(robot.sensors) if robot.sensors else (LOOPBACK, FIRST_PORT + 2 * k),
+                address(robot.commands) if robot.commands else (LOOPBACK, FIRST_PORT + 2 * k + 1),
             )
             for k, robot in enumerate(self.robot)
         )
@@ -146,7 +146,7 @@ def settings_for(
     robots: Sequence[str] = ("ers7",),
     *,
     config: Path | None = None,
-    host: str = HERE,
+    host: str = LOOPBACK,
     first_port: int = FIRST_PORT,
     pose: str = "ready",
     awake: bool = False,

@@ -158,8 +158,8 @@ def _summary(result: BtrResult, settings: BtrSettings) -> str:
     if np.isfinite(result.champion_fitness):
         sure += f" and {result.champion_fitness:.4g} {unit} in reality"
     about = _DISTANCE_MEANINGS[settings.distance.kind] if result.mode == "btr" else ""
-    told = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
-    return f"{told}\n\n{about}".strip()
+    headline = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
+    return f"{headline}\n\n{about}".strip()
 
 
 def _charts(result: BtrResult, settings: BtrSettings) -> tuple[Chart, ...]:

@@ -21,7 +21,7 @@ from typing import Annotated
 from nutmeg.base.settings import Bounded, Bounds, above, at_least, check_bounds, names_in, read_named
 from nutmeg.model.sensors import CameraSettings
 
-FOLDER = Path(__file__).parent / "data" / "eyes"
+EYES_FOLDER = Path(__file__).parent / "data" / "eyes"
 
 Place = tuple[float, float, float]
 Share = Annotated[float, Bounds(0.0, 1.0)]
@@ -240,9 +240,9 @@ class EyesSettings:
 
 def eyes_names() -> list[str]:
     """The senses that come with Nutmeg."""
-    return names_in(FOLDER)
+    return names_in(EYES_FOLDER)
 
 
 def load_eyes(name: str | Path = "nao") -> EyesSettings:
     """The senses of that name, or of a user's own file (a path ending in `.toml`)."""
-    return read_named(name, FOLDER, EyesSettings, "pair of eyes")
+    return read_named(name, EYES_FOLDER, EyesSettings, "pair of eyes")
