@@ -169,7 +169,7 @@ def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
 def parts_table(learned: LearnedWalk) -> Table:
     """The fitness of a learned walk by its parts, beside that of the walk it began with."""
     rows = [
-        (name, float(before), float(after))
+        ("lost by stops and falls" if name == "lost" else name, float(before), float(after))
         for name, before, after in zip(learned.part_names, learned.parts_before, learned.parts, strict=True)
     ]
     rows.append(("fitness", learned.fitness_before, learned.fitness))
@@ -177,8 +177,8 @@ def parts_table(learned: LearnedWalk) -> Table:
         title="Rewards on the course",
         columns=("", "before", "learned"),
         rows=tuple(rows),
-        about="Rewards [m] of equations 1 and 2 of the paper, means over the starts of the final evaluation; `lost` is "
-        "the cost of stops and falls, and fitness the weighted sum.",
+        about="Rewards [m] of equations 1 and 2 of the paper, means over the starts of the final evaluation; fitness is "
+        "their weighted sum.",
     )
 
 
