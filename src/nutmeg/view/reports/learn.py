@@ -177,8 +177,8 @@ def parts_table(learned: LearnedWalk) -> Table:
         title="Rewards on the course",
         columns=("", "before", "learned"),
         rows=tuple(rows),
-        about="Rewards [m] of equations 1 and 2 of the paper, means over the starts of the final evaluation; fitness is "
-        "their weighted sum.",
+        about="Rewards [m] of equations 1 and 2 of the paper, means over the starts of the final evaluation; fitness "
+        "is their weighted sum.",
     )
 
 
