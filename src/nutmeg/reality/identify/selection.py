@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.distances.distance import LOSSES
 from nutmeg.reality.identify.identification import Identification
 from nutmeg.reality.logs.replay import MeasuredTrial
+from nutmeg.reality.twin import held_at_start
 from nutmeg.search.losses import loss_values
 
 if TYPE_CHECKING:
@@ -68,12 +68,7 @@ def variant_settings(settings: IdentifySettings, name: str) -> IdentifySettings:
         if not any(fnmatchcase(one, pattern) for one in settings.parameters):
             raise UnknownNameError("parameter", pattern, settings.parameters, where=f"[variants.{name}]")
     searched = {n: p for n, p in settings.parameters.items() if any(fnmatchcase(n, pattern) for pattern in patterns)}
-    fixed = tuple(
-        Adjustment(target=target, value=p.middle if p.start is None else p.start, relative=p.relative)
-        for n, p in settings.parameters.items()
-        if n not in searched
-        for target in p.targets(n)
-    )
+    fixed = held_at_start({n: p for n, p in settings.parameters.items() if n not in searched})
     robot = replace(settings.robot, adjustments=(*settings.robot.adjustments, *fixed))
     return replace(settings, robot=robot, parameters=searched, variants={})
 
