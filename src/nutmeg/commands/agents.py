@@ -26,6 +26,7 @@ from nutmeg.commands.options import Address, JsonOption
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nutmeg.match.players.booster import BoosterSetup
     from nutmeg.match.worlds.physical.percept import Action, Percept, Player
     from nutmeg.net.simspark.agent import Agent
     from nutmeg.view.terminal import Terminal
@@ -78,6 +79,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     if not arguments.player and arguments.protocol == "spark":
         rehearse(arguments.walk or _DEFAULT_WALK)
+    elif not arguments.player:
+        rehearse_booster(_booster_setup(arguments))
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
     terminal.say(f"{arguments.team}: {_counted(len(players))} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
@@ -134,6 +137,43 @@ def rehearse(walk: str) -> None:
         )
 
 
+def rehearse_booster(setup: BoosterSetup) -> None:
+    """Lets a player of T1 or K1 act without a server, so that all it needs is compiled and loaded.
+
+    A player that compiles for a minute after its first observation answers a minute's observations at once, and the
+    server disconnects who sends that much.
+    """
+    import numpy as np
+
+    from nutmeg.match.players.booster import BoosterPlayer
+    from nutmeg.match.rules.play_modes import PlayMode, Side
+    from nutmeg.match.worlds.mj.percept import JOINTS, PARTS, Percept, Sight, landmarks
+    from nutmeg.match.worlds.physical.percept import GameView
+    from nutmeg.model.field import load_field
+
+    player = BoosterPlayer("rehearsal", 1, setup)
+    joints, marks = len(JOINTS[setup.robot]), np.full((len(landmarks(load_field(setup.field))) + 1, 3), np.nan)
+    marks[-1] = 2.0, 0.0, -20.0  # the ball, ahead
+    sight = Sight(marks=marks, parts=np.zeros((0, len(PARTS), 3)), teams=(), numbers=())
+    for cycle in range(6):
+        time, mode = 0.02 * cycle, PlayMode.PLAY_ON if cycle else PlayMode.BEFORE_KICK_OFF
+        player.act(
+            Percept(
+                robot=setup.robot,
+                time=time,
+                game=GameView(mode.wire_name, time, number=1, side=Side.LEFT),
+                teams=("rehearsal", ""),
+                attitude=np.array([1.0, 0.0, 0.0, 0.0]),
+                position=np.array([-1.0, 0.0, 0.6]),
+                gyro=np.zeros(3),
+                acc=np.array([0.0, 0.0, 9.81]),
+                angles=np.zeros(joints),
+                rates=np.zeros(joints),
+                sight=None if cycle % 2 else sight,
+            )
+        )
+
+
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
     """The players, by number."""
     from nutmeg.match.players.deciding_player import make_team
@@ -150,7 +190,15 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
 
 def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
     """Players of T1 or K1 robots, by number."""
-    from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, walking_setup
+    from nutmeg.match.players.booster import BoosterPlayer
+
+    setup = _booster_setup(arguments)
+    return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
+
+
+def _booster_setup(arguments: Arguments) -> BoosterSetup:
+    """The body of players of T1 or K1 robots, and the match that they play in."""
+    from nutmeg.match.players.booster import BoosterSetup, walking_setup
     from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
 
     setup = BoosterSetup(
@@ -159,8 +207,7 @@ def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
         field=arguments.field,
         strategy=arguments.strategy or BOOSTER_NAME,
     )
-    setup = walking_setup(setup, arguments.walk)
-    return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
+    return walking_setup(setup, arguments.walk)
 
 
 def _connector(arguments: Arguments) -> Connect:
