@@ -192,6 +192,13 @@ class TrackerSettings:
     """A player relocates itself when this share of about the last twenty landmarks was not matched."""
     uses_sonar: bool = True
     """Whether sonars correct the estimated places of other players."""
+    others_speed: float = 0.3
+    """Standard deviation of other players' velocities along an axis, m/s."""
+    others_time: float = 1.0
+    """How long other players keep a velocity, s."""
+    others_noise: float = 0.05
+    """Standard deviation of a seen robot's place in addition to the error of the sighting, m: its trunk sways, and the
+    player does not know exactly where it is itself."""
     slip_floor: float = 0.0
     """Deviation of the slip of a player that stands, m/s: how much faster it may be than its odometry says. Slip is
     estimated where this is above 0."""
