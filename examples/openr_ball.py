@@ -4,7 +4,7 @@
     python examples/openr_ball.py                       # in another
 
 Works with the ERS-210 as well, and with a server in lock-step. `--walk learned` takes the learned trot of the ERS-7.
-What it sees and decides is in `nutmeg.net.openr.ball_follower` and `nutmeg.net.openr.ball_follower`.
+What it sees and decides is in `nutmeg.net.openr.ball_follower`.
 """
 
 from __future__ import annotations

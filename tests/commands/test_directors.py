@@ -84,6 +84,21 @@ def test_a_page_that_vanishes_stops_the_robot_and_one_that_repeats_does_not() ->
     assert driven.wanted == [0.0, 0.0, 0.0]
 
 
+def test_a_page_that_was_slow_goes_on_with_the_key_it_holds_unless_something_else_was_commanded() -> None:
+    driven = Driven()
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0))
+    driven.go(1.5 * HOLD_TIMEOUT)
+    assert driven.wanted == [0.0, 0.0, 0.0]
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0), fresh=False)
+    driven.go()
+    assert driven.wanted[0] > 0
+    driven.go(1.5 * HOLD_TIMEOUT)
+    driven.say(order="stop", page=2)
+    driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0), fresh=False)
+    driven.go()
+    assert driven.wanted == [0.0, 0.0, 0.0]
+
+
 def test_of_two_pages_the_one_that_pressed_last_drives() -> None:
     driven = Driven()
     driven.say(order="hold", page=1, numbers=(1.0, 0.0, 0.0))

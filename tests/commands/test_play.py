@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -184,6 +185,7 @@ def test_ctrl_c_ends_a_match_and_what_was_played_is_reported(tmp_path: Path) -> 
     found = json.loads(said.splitlines()[-1])
     assert not found["over"]
     assert Recording.open(Path(found["recording"])).finished
+    assert re.search(r"^\w+ 0 : 0 \w+ after \d+ s$", complained, re.MULTILINE), "the score stands in the terminal"
     assert "cut short" in Path(found["report"]).read_text(encoding="utf-8")
 
 

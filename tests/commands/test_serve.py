@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 
 from nutmeg.cli import main
-from nutmeg.commands.agents import play_all
+from nutmeg.commands.agents import play_all, rehearse_booster
 from nutmeg.commands.agents import rehearse as rehearse_team
 from nutmeg.commands.serve import rehearse
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
+from nutmeg.match.mj_game import MjGame
+from nutmeg.match.players.booster import BoosterSetup, booster_team, walking_setup
 from nutmeg.match.players.deciding_player import by_number, make_team
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import Side
@@ -406,6 +408,24 @@ def test_after_its_rehearsal_the_built_in_team_plays_without_waiting_for_a_kerne
     with Game(rules, seed=1, left="a", right="b", seats=4) as game:
         loop = GameLoop(game, by_number(*teams))
         for _ in range(12):
+            loop.cycle()
+    assert of_players() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["t1", "k1"])
+def test_after_their_rehearsal_players_of_t1_and_k1_play_without_waiting_for_a_kernel(robot: str) -> None:
+    def of_players() -> dict[str, int]:
+        return {name: count for name, count in loaded_kernels().items() if ".players." in name or ".motion." in name}
+
+    setup = walking_setup(BoosterSetup(robot=robot, players=2))
+    rehearse_booster(setup)
+    before = of_players()
+    assert before
+    rules = load_rules("ssim26").with_match(automatic_kick_off=True, wait_before_kick_off=0.1)
+    with MjGame(rules, seed=1, seats={robot: 4}) as game:
+        loop = GameLoop(game, {**booster_team("a", setup), **booster_team("b", setup)})
+        for _ in range(40):
             loop.cycle()
     assert of_players() == before
 

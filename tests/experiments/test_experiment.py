@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -90,8 +90,12 @@ def test_claims_are_told_with_their_range_and_counted() -> None:
     ]
 
 
-def test_every_experiment_of_the_command_is_listed_and_can_be_loaded() -> None:
-    assert {"all", *listed_experiments()} == set(get_args(reproduce.Experiment))
+def test_an_experiment_that_does_not_exist_is_refused_with_the_names_of_those_that_do() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown experiment 'btr-ent'\. Did you mean 'btr-ant'\?.*walk-table2"):
+        reproduce.run(reproduce.Arguments(experiment="btr-ent"), Terminal())
+
+
+def test_every_listed_experiment_can_be_loaded() -> None:
     for name, one in listed_experiments().items():
         experiment = load_experiment(name)
         assert callable(experiment.run)

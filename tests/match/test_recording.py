@@ -23,7 +23,7 @@ def others(places: dict[int, tuple[float, float]], age: float = 0.0) -> Others:
     found, ages = np.full((11, 2), np.nan), np.full(11, np.inf)
     for number, place in places.items():
         found[number - 1], ages[number - 1] = place, age
-    return Others(places=found, ages=ages, fallen=np.zeros(11, bool))
+    return Others(places=found, velocities=np.zeros((11, 2)), ages=ages, fallen=np.zeros(11, bool))
 
 
 def mind(

@@ -206,6 +206,28 @@ def test_candidates_differ_in_how_their_firmware_rounds_commands() -> None:
     assert lower[0] < 0.8 * upper[0]
 
 
+def test_a_number_that_two_parameters_set_is_refused(pendulum: Twin) -> None:
+    rubs = {name: Searched(low=0.01, high=0.2, sets=("joint.swing.damping",)) for name in ("damping", "rubbing")}
+    with pytest.raises(UsageError, match=r"'damping' and 'rubbing' are both searched, and both set 'joint.swing.dam"):
+        Twin(pendulum.settings, rubs)
+    rubs["rubbing"] = dataclasses.replace(rubs["rubbing"], relative=True)
+    assert Twin(pendulum.settings, rubs).space.size == 2, "one multiplies the other"
+
+
+def test_the_profile_of_a_servo_can_be_searched_from_no_limit_on() -> None:
+    bench = Path(__file__).parents[2] / "examples" / "servo_xl330"
+    settings = TwinSettings(robot=str(bench), actuation=str(bench / "kp200.toml"), field="none", timestep=0.002)
+    searched = {
+        "speed": Searched(low=0.0, high=9.0, start=0.0, sets=("servo.xl330.profile_speed",)),
+        "acceleration": Searched(low=0.0, high=90.0, start=0.0, sets=("servo.xl330.profile_acceleration",)),
+    }
+    trial = Trial(name="step", period=0.01, commands=np.full((30, 1), 0.8))
+    (rollout,) = Twin(settings, searched).simulate([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]], [trial])
+    free, fast, soft, softest = rollout.angles[:, -1, 0]
+    assert free > fast > soft > 0.0
+    assert soft == pytest.approx(softest, abs=1e-6), "half a second is too short to reach 1 rad/s"
+
+
 @installed
 @pytest.mark.slow
 def test_candidates_move_on_a_device_as_on_the_processor() -> None:

@@ -8,12 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import ModelError
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.model.actuation import Actuation, load_actuation
 from nutmeg.sim import Worlds
 from nutmeg.sim.power_supply import PowerSupply, changes_with_load
+from nutmeg.sim.rollout import CommandSeries, roll_out
 from nutmeg.sim.schedule import Schedule
+from nutmeg.sim.setpoints import profiled
+from nutmeg.sim.worlds import StartState
 
 
 def nao(actuation: str | Actuation = "servo", count: int = 1) -> Worlds:
@@ -228,6 +232,71 @@ def test_goals_are_rounded_to_the_steps_of_the_firmware() -> None:
     assert worlds.batch.ctrl[0, 0] == 0.25
     assert worlds.qpos[0, 0] == pytest.approx(0.25, abs=0.04)
     assert changes_with_load(rubbing(goal_step=0.25))
+
+
+def trapezoid(way: float, cruise: float, acceleration: float, times: Floats) -> Floats:
+    """The way that is gone at each time with a trapezoid of speed, or a triangle on a short way."""
+    rise = min(cruise / acceleration, np.sqrt(way / acceleration))
+    top = acceleration * rise
+    end = rise + way / top
+    return np.select(
+        [times < rise, times < end - rise, times < end],
+        [acceleration * times**2 / 2, top * (times - rise / 2), way - acceleration * (end - times) ** 2 / 2],
+        way,
+    )
+
+
+@pytest.mark.parametrize(("way", "cruise", "acceleration"), [(1.0, 2.0, 8.0), (0.1, 2.0, 8.0), (-1.0, 0.7, 100.0)])
+def test_a_set_point_with_an_acceleration_moves_as_a_trapezoid_of_speed(
+    way: float, cruise: float, acceleration: float
+) -> None:
+    count, step = 2000, 0.001
+    profile = np.array([[[cruise]], [[acceleration]]])
+    begin, goals = np.full((1, 1), 0.3), np.full((1, count, 1), 0.3 + way)
+    found, speeds = profiled(begin, np.zeros((1, 1)), goals, profile, step)
+    wanted = trapezoid(abs(way), cruise, acceleration, step * np.arange(1, count + 1))
+    assert np.abs(np.abs(found[0, :, 0] - 0.3) - wanted).max() < cruise * step
+    assert np.abs(speeds).max() <= cruise + 1e-12
+    assert np.abs(np.diff(speeds[0, :, 0])).max() <= 2 * acceleration * step
+    assert np.abs(found - 0.3).max() < abs(way) + 1e-4, "it does not pass its goal"
+    assert found[0, -1, 0] == 0.3 + way
+
+
+def test_a_set_point_slows_down_before_it_turns_to_a_new_goal() -> None:
+    goals = np.concatenate([np.full(300, 1.0), np.full(1700, -0.5)])[None, :, None]
+    found, speeds = profiled(np.zeros((1, 1)), np.zeros((1, 1)), goals, np.array([[[2.0]], [[8.0]]]), 0.001)
+    assert speeds[0, 299, 0] == pytest.approx(2.0, rel=0.02)
+    assert np.abs(np.diff(speeds[0, :, 0])).max() < 2 * 8.0 * 0.001
+    assert found.max() == pytest.approx(found[0, 299, 0] + 2.0**2 / 16, abs=0.01), "the way in which it stops"
+    assert found[0, -1, 0] == -0.5
+
+
+def test_servos_follow_the_trapezoid_live_and_in_replays() -> None:
+    stiff = rubbing(profile_speed=2.0, profile_acceleration=8.0, p=400.0)
+    times = STEP * np.arange(500)
+    wanted = trapezoid(1.0, 2.0, 8.0, times)
+    worlds, supply = bench(stiff, 0.0, 1.0)
+    live = []
+    for _ in times:
+        live.append(worlds.qpos[0, 0])
+        supply.sample(0.0)
+        worlds.step()
+    assert live == pytest.approx(wanted, abs=0.06)
+    assert live[-1] == pytest.approx(1.0, abs=0.02)
+    worlds, _ = bench(stiff, 0.0, 0.0)
+    series = CommandSeries(values=np.ones((50, 1)), period=10 * STEP)
+    replayed = roll_out(worlds, "b", series).angles[0, :, 0]
+    assert replayed == pytest.approx(live[::10], abs=0.01)
+    late = roll_out(worlds, "b", dataclasses.replace(series, delay=10.5 * STEP)).angles[0, :, 0]
+    assert late[1:] == pytest.approx(np.interp(times[::10] - 0.5 * STEP, times[::10], replayed)[:-1], abs=0.003)
+
+
+def test_a_replay_begins_with_the_set_point_where_the_command_was() -> None:
+    slow = rubbing(profile_speed=0.01, p=400.0)
+    worlds, _ = bench(slow, 0.0, 0.0)
+    start = StartState(angles=np.array([0.8]), rates=np.zeros(1), command=np.array([0.8]))
+    held = roll_out(worlds, "b", CommandSeries(values=np.full((50, 1), 0.8), period=10 * STEP), start=start)
+    assert held.angles[0, -1, 0] == pytest.approx(0.8, abs=0.05)
 
 
 def test_a_profile_lets_the_set_point_move_no_faster() -> None:

@@ -217,7 +217,12 @@ def _mind(slot: int) -> SimpleNamespace:
     number = slot % 11 + 1
     places = np.full((11, 2), np.nan)
     places[0], places[1] = (-2.0, 1.0), (-3.0, 1.0)
-    seen = Others(places=places, ages=np.where(np.isnan(places[:, 0]), np.inf, 0.0), fallen=np.zeros(11, bool))
+    seen = Others(
+        places=places,
+        velocities=np.zeros((11, 2)),
+        ages=np.where(np.isnan(places[:, 0]), np.inf, 0.0),
+        fallen=np.zeros(11, bool),
+    )
     ball = BallBelief(place=np.zeros(2), height=0.04, velocity=np.zeros(2), spread=0.1, seen_ago=0.2, heard_ago=np.inf)
     me = Pose(x=-1.0 - number, y=1.3, heading=0.0, spread=0.1, heading_spread=0.1)
     belief = Belief(time=0.0, me=me, ball=ball, mates=seen, opponents=seen, upright=True)

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 # Everything that was started is ended with it.
 
 
-LOOPBACK = "127.0.0.1"
-START_TIMEOUT = 60.0
+_LOOPBACK = "127.0.0.1"
+_START_TIMEOUT = 60.0
 """Time limit for the start of a scheduler or a worker on a busy machine [s]."""
 
 
@@ -123,7 +123,7 @@ class LocalCluster(Closing):
 
     def _start(self, what: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
         log = Path(self._folder.name) / f"{what}-{len(self.processes)}.log"
-        local = ["--host", LOOPBACK, "--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"]
+        local = ["--host", _LOOPBACK, "--no-dashboard", "--dashboard-address", f"{_LOOPBACK}:0"]
         if what == "worker":
             local += ["--local-directory", self._folder.name]
         with log.open("wb") as file:
@@ -141,7 +141,7 @@ class LocalCluster(Closing):
 
     def _said(self, process: subprocess.Popen[bytes], words: str) -> str:
         """Waits until a process has printed a line with `words`, and gives what follows them."""
-        end = time.monotonic() + START_TIMEOUT
+        end = time.monotonic() + _START_TIMEOUT
         while True:
             _, found, rest = self.log(process).partition(words)
             if found and "\n" in rest:
@@ -168,17 +168,17 @@ ANT_TRIALS = 4
 TRIAL_SECONDS = 4.0
 COMMAND_PERIOD = 0.02
 MEASURED_TURNS = 7
-TURN_CANDIDATES = 12
+_TURN_CANDIDATES = 12
 """Candidates in a turn of one second."""
-TURN_STEPS = 12_000
+_TURN_STEPS = 12_000
 """Physics steps of plain MuJoCo in a turn of one second."""
 THREADS_TARGET = 1.7
 """Promised ratio of two threads to one."""
-CLUSTER_TARGET = 0.85
+_CLUSTER_TARGET = 0.85
 """Promised ratio of two Dask workers to two threads."""
 
 
-class AntOnItsWay:
+class _AntOnItsWay:
     """The negative distance [m] that an ant with other leg lengths walks, as a function to minimise."""
 
     def __init__(self) -> None:
@@ -198,7 +198,7 @@ class AntOnItsWay:
         return np.asarray(-np.sum(ways, axis=0))
 
 
-class PlainSteps:
+class _PlainSteps:
     """The ant stepped by MuJoCo alone, once for each candidate, at which it does not look."""
 
     def __init__(self, steps: int) -> None:
@@ -221,8 +221,8 @@ class PlainSteps:
 
 def evaluation_scaling(seconds: float) -> list[Row]:
     """Plain MuJoCo in two processes beside one, two threads beside one, two Dask workers beside two threads."""
-    count, steps = max(round(TURN_CANDIDATES * seconds), 4), max(round(TURN_STEPS * seconds), 100)
-    ant, plain, rng = AntOnItsWay(), PlainSteps(steps), np.random.default_rng(2)
+    count, steps = max(round(_TURN_CANDIDATES * seconds), 4), max(round(_TURN_STEPS * seconds), 100)
+    ant, plain, rng = _AntOnItsWay(), _PlainSteps(steps), np.random.default_rng(2)
 
     def bodies() -> Floats:
         return rng.uniform(0.6, 1.4, (count, len(SEARCHED_LENGTHS)))
@@ -255,11 +255,11 @@ def evaluation_scaling(seconds: float) -> list[Row]:
             THREADS_TARGET,
             machine=allowed,
         ),
-        _row("ant evaluation, 2 Dask workers", "candidates/s", speeds[4], speeds[3], "2 threads", CLUSTER_TARGET),
+        _row("ant evaluation, 2 Dask workers", "candidates/s", speeds[4], speeds[3], "2 threads", _CLUSTER_TARGET),
     ]
 
 
-def _check_same(function: AntOnItsWay, candidates: Floats, evaluators: Sequence[Evaluator]) -> None:
+def _check_same(function: _AntOnItsWay, candidates: Floats, evaluators: Sequence[Evaluator]) -> None:
     """Checks that all evaluators give the same values, which also starts their threads and processes."""
     seeds = candidate_seeds(0, 0, len(candidates))
     expected, *others = (evaluator.evaluate(function, candidates, seeds).values for evaluator in evaluators)
@@ -337,18 +337,18 @@ def _row(
 # programs on the same machine hardly disturb.
 
 
-WALKING_WORLDS = 64
-CANDIDATES_AT_ONCE = 8
-WALK_TURNS = 3
+_WALKING_WORLDS = 64
+_CANDIDATES_AT_ONCE = 8
+_WALK_TURNS = 3
 """Turns of each measurement, of which the best counts."""
-MIN_CYCLES = 5
+_MIN_CYCLES = 5
 """The smallest number of cycles that are timed together."""
-OVERHEAD_TARGET = 0.7
+_OVERHEAD_TARGET = 0.7
 """Promised speed of a walk with its physics, as a share of bare physics."""
-CYCLE_TARGET = 0.2
+_CYCLE_TARGET = 0.2
 """Promised limit of one robot's control cycle [ms]."""
-SECONDS_PER_HOUR = 3600.0
-CYCLES_BEFORE_RESET = 500
+_SECONDS_PER_HOUR = 3600.0
+_CYCLES_BEFORE_RESET = 500
 """Cycles that one robot walks before it begins again."""
 
 
@@ -359,18 +359,18 @@ def walk_evaluation(seconds: float, course: str = "go-to-target") -> list[Row]:
         seconds: below 1, fewer candidates are evaluated together, for a quick look.
         course: the course that is walked.
     """
-    path, count = read_course(course), max(round(CANDIDATES_AT_ONCE * min(seconds, 1.0)), 1)
+    path, count = read_course(course), max(round(_CANDIDATES_AT_ONCE * min(seconds, 1.0)), 1)
     task = task_settings("go-to-target", starts=1, course=course)
     walk = read_walk("initial")
     trials = WalkTrials(robot=walk.robot, task=task, start=walk, names=("max_step_x",))
-    core = min(_core_seconds(trials, count) for _ in range(WALK_TURNS)) / count
+    core = min(_core_seconds(trials, count) for _ in range(_WALK_TURNS)) / count
     about = f"{course}, {path.seconds:g} s, {count} at once"
     return [
         Row(name=f"walk evaluation ({about})", value=core, unit="core-s"),
         Row(name="walk evaluation, times real time of one core", value=path.seconds / core, unit="x"),
         Row(
             name="walk evaluations in two processes",
-            value=SECONDS_PER_HOUR * 2 * count / _two_processes(trials, count),
+            value=_SECONDS_PER_HOUR * 2 * count / _two_processes(trials, count),
             unit="an hour",
         ),
     ]
@@ -395,7 +395,7 @@ def _two_processes(trials: WalkTrials, count: int) -> float:
     rows, seeds = _candidates(trials, 2 * count)
     walls = []
     with contextlib.closing(Processes(2, piece=len(rows) // 2)) as evaluator:
-        for _ in range(WALK_TURNS):
+        for _ in range(_WALK_TURNS):
             began = time.perf_counter()
             evaluator.evaluate(trials, rows, seeds)
             walls.append(time.perf_counter() - began)
@@ -405,19 +405,19 @@ def _two_processes(trials: WalkTrials, count: int) -> float:
 def walk_overhead(seconds: float) -> list[Row]:
     """The walk with its physics in a batch of 64, beside the same physics under the same commands, bare."""
     walk = read_walk("initial")
-    both = _WalkedAndBare(walk, WALKING_WORLDS)
-    both.turn(MIN_CYCLES)
-    cycles = max(round(seconds / both.turn(MIN_CYCLES)[0] * MIN_CYCLES), MIN_CYCLES)
-    turns = [both.turn(cycles) for _ in range(WALK_TURNS)]
+    both = _WalkedAndBare(walk, _WALKING_WORLDS)
+    both.turn(_MIN_CYCLES)
+    cycles = max(round(seconds / both.turn(_MIN_CYCLES)[0] * _MIN_CYCLES), _MIN_CYCLES)
+    turns = [both.turn(cycles) for _ in range(_WALK_TURNS)]
     walked, bare = min(turn[0] for turn in turns), min(turn[1] for turn in turns)
-    steps = cycles * both.steps * WALKING_WORLDS
+    steps = cycles * both.steps * _WALKING_WORLDS
     row = Row(
-        name=f"walk of {walk.robot}, batch of {WALKING_WORLDS}",
+        name=f"walk of {walk.robot}, batch of {_WALKING_WORLDS}",
         value=steps / walked,
         unit="steps/s",
         peer=f"bare batch {steps / bare:,.0f}",
         ratio=bare / walked,
-        least_ratio=OVERHEAD_TARGET,
+        least_ratio=_OVERHEAD_TARGET,
     )
     return [row]
 
@@ -427,12 +427,12 @@ def walk_cycle(seconds: float) -> list[Row]:
     both = _WalkedAndBare(read_walk("initial"), 1)
     for _ in range(50):
         both.cycle()
-    fastest = min(_samples(both, seconds) for _ in range(WALK_TURNS)) * 1000
+    fastest = min(_samples(both, seconds) for _ in range(_WALK_TURNS)) * 1000
     row = Row(
         name="walk, one robot's control cycle",
         value=fastest,
         unit="ms",
-        below=CYCLE_TARGET,
+        below=_CYCLE_TARGET,
     )
     return [row]
 
@@ -441,7 +441,7 @@ def _samples(both: _WalkedAndBare, seconds: float) -> float:
     """The mean time of a walker's sample over a turn."""
     used, count, began = 0.0, 0, time.process_time()
     while count == 0 or time.process_time() - began < seconds:
-        if count % CYCLES_BEFORE_RESET == 0:
+        if count % _CYCLES_BEFORE_RESET == 0:
             both.begin()  # before it has walked off the floor
         start = time.process_time()
         both.walker.sample(0.0)

@@ -63,7 +63,7 @@ class _League:
     """Promised times real time."""
 
 
-LEAGUES = {
+_LEAGUES = {
     "spark": _League(
         name="server",
         peer="rcssserver3d",
@@ -77,25 +77,25 @@ LEAGUES = {
         goals={1: 80.0, 11: 10.0, 22: 5.0},
     ),
 }
-CROWD_SPEED = 0.01
+_CROWD_SPEED = 0.01
 """Speed of all motors of robots that move [rad/s]."""
-MEMORY_SAMPLES = 30
+_MEMORY_SAMPLES = 30
 """Number of memory measurements."""
-JOIN_MS = 50.0
+_JOIN_MS = 50.0
 """Promised limit of the time that a join holds up the game [ms]."""
-MEMORY_MB = 200.0
+_MEMORY_MB = 200.0
 """Promised limit of the server's memory [MB]."""
-MEMORY_GROWTH = 0.03
+_MEMORY_GROWTH = 0.03
 """Promised limit of its growth."""
-TURN_CYCLES = 50
+_TURN_CYCLES = 50
 """Cycles between two looks at the clock."""
-JOIN_TIMEOUT = 120.0
+_JOIN_TIMEOUT = 120.0
 """Time limit until all agents have joined [s]."""
 
 
 def server_speed(league: str, robots: int, seconds: float, *, at_rest: bool = False) -> list[Row]:
     """Speed relative to real time with this many robots, and the longest delay by a joining agent."""
-    found, server = in_process(_play, league, robots, seconds, 0.0 if at_rest else CROWD_SPEED), LEAGUES[league]
+    found, server = in_process(_play, league, robots, seconds, 0.0 if at_rest else _CROWD_SPEED), _LEAGUES[league]
     times, busy = found["cycles"] * CONTROL_CYCLE / found["wall"], found["processor"] / found["cycles"]
     rows = [
         Row(
@@ -109,7 +109,7 @@ def server_speed(league: str, robots: int, seconds: float, *, at_rest: bool = Fa
     ]
     if robots > 1:
         name, longest = f"{server.name}, longest of {robots} joins", 1e3 * found["join"]
-        rows.append(Row(name=name, value=longest, unit="ms", peer="rcssservermj about 1000", below=JOIN_MS))
+        rows.append(Row(name=name, value=longest, unit="ms", peer="rcssservermj about 1000", below=_JOIN_MS))
     return rows
 
 
@@ -123,14 +123,14 @@ def server_memory(seconds: float) -> list[Row]:
         recorded = _memory(3.0 * seconds, "--record", str(Path(folder) / "match.nutmeg"))
     early, late = recorded[len(recorded) // 3], recorded[-1]
     return [
-        Row(name="server memory, 22 robots", value=plain[-1], unit="MB", below=MEMORY_MB),
-        Row(name="server memory, 22 robots, recording", value=late, unit="MB", below=MEMORY_MB),
+        Row(name="server memory, 22 robots", value=plain[-1], unit="MB", below=_MEMORY_MB),
+        Row(name="server memory, 22 robots, recording", value=late, unit="MB", below=_MEMORY_MB),
         Row(
             name="server memory, growth",
             value=100 * (late - early) / early,
             unit="%",
             peer=f"{early:.0f} MB after a third of it",
-            below=100 * MEMORY_GROWTH,
+            below=100 * _MEMORY_GROWTH,
         ),
     ]
 
@@ -139,10 +139,10 @@ def _memory(seconds: float, *options: str) -> list[float]:
     """Resident memory of a server with a crowd over some seconds [MB]; it is ended with SIGTERM."""
     command = [sys.executable, "-m", "nutmeg", "serve", "--sync", "--no-view", "--agent-port", "0"]
     command += ["--monitor-port", "0", "--seats", "22", *options]
-    with _started(command) as (server, port), _crowd(port, 22, spark_lines(CROWD_SPEED)):
+    with _started(command) as (server, port), _crowd(port, 22, spark_lines(_CROWD_SPEED)):
         start, found = time.monotonic(), [resident_bytes(server) / 1e6]
         while time.monotonic() < start + seconds:
-            time.sleep(seconds / MEMORY_SAMPLES)
+            time.sleep(seconds / _MEMORY_SAMPLES)
             found.append(resident_bytes(server) / 1e6)
     return found
 
@@ -238,16 +238,16 @@ def _await_all(server: Server, robots: int) -> None:
     start = time.monotonic()
     while server.agents < robots:
         server.run(5)
-        if time.monotonic() - start > JOIN_TIMEOUT:
-            raise SimulationError(f"only {server.agents} of {robots} agents joined within {JOIN_TIMEOUT:g} s.")
-    server.run(2 * TURN_CYCLES)
+        if time.monotonic() - start > _JOIN_TIMEOUT:
+            raise SimulationError(f"only {server.agents} of {robots} agents joined within {_JOIN_TIMEOUT:g} s.")
+    server.run(2 * _TURN_CYCLES)
 
 
 def _measure(server: Server, seconds: float) -> dict[str, Any]:
     """Plays for some seconds: cycles, seconds of the clock and of the processor."""
     first, start, processor = server.cycles, time.perf_counter(), time.process_time()
     while time.perf_counter() - start < seconds:
-        server.run(TURN_CYCLES)
+        server.run(_TURN_CYCLES)
     return {
         "cycles": server.cycles - first,
         "wall": time.perf_counter() - start,
@@ -266,17 +266,17 @@ def _measure(server: Server, seconds: float) -> dict[str, Any]:
 
 
 MEASURED_TURNS = 5
-MATCH_COUNT = 256
-WARM_UP_SECONDS = 20.0
+_MATCH_COUNT = 256
+_WARM_UP_SECONDS = 20.0
 """Simulated time before anything is measured [s]."""
-SLICE_SECONDS = 1.0
+_SLICE_SECONDS = 1.0
 """Simulated time of one call [s]."""
-MATCHES_TARGET = 2000.0
+_MATCHES_TARGET = 2000.0
 """Promised times real time of all matches together, per core."""
-PICTURES_TARGET = 100.0
+_PICTURES_TARGET = 100.0
 """Promised pictures a second, per core."""
-CORE_UNIT = "x real time, CPU time of one core"
-PLAYED_STRATEGIES = ("roles-pass", "roles")
+_CORE_UNIT = "x real time, CPU time of one core"
+_PLAYED_STRATEGIES = ("roles-pass", "roles")
 
 
 def behavioural_matches(seconds: float) -> list[Row]:
@@ -286,28 +286,28 @@ def behavioural_matches(seconds: float) -> list[Row]:
 
 def _matches(seconds: float) -> Row:
     rules = load_rules("spl2011")
-    games = BehaviourGames(rules, left=PLAYED_STRATEGIES[0], right=PLAYED_STRATEGIES[1], seeds=range(MATCH_COUNT))
-    games.run(WARM_UP_SECONDS)
-    value = _best(lambda: len(games.run(SLICE_SECONDS)) * SLICE_SECONDS, seconds)
+    games = BehaviourGames(rules, left=_PLAYED_STRATEGIES[0], right=_PLAYED_STRATEGIES[1], seeds=range(_MATCH_COUNT))
+    games.run(_WARM_UP_SECONDS)
+    value = _best(lambda: len(games.run(_SLICE_SECONDS)) * _SLICE_SECONDS, seconds)
     players = rules.match.players
     return Row(
-        name=f"behaviour, {players} v {players}, symbolic vision, {MATCH_COUNT} matches",
+        name=f"behaviour, {players} v {players}, symbolic vision, {_MATCH_COUNT} matches",
         value=value,
-        unit=CORE_UNIT,
-        least=MATCHES_TARGET,
+        unit=_CORE_UNIT,
+        least=_MATCHES_TARGET,
     )
 
 
 def _pictures(seconds: float) -> Row:
     """Both cameras of all players of a match, moment after moment."""
-    games = BehaviourGames(load_rules("spl2011"), left=PLAYED_STRATEGIES[0], right=PLAYED_STRATEGIES[1], seeds=[1])
-    games.run(WARM_UP_SECONDS)
+    games = BehaviourGames(load_rules("spl2011"), left=_PLAYED_STRATEGIES[0], right=_PLAYED_STRATEGIES[1], seeds=[1])
+    games.run(_WARM_UP_SECONDS)
     world, eyes = games.world, games.senses.eyes
     slots = np.flatnonzero(world.state.present[0]).tolist()
     with Cameras(eyes, world.field, load_ball(world.field.ball)) as cameras:
 
         def draw() -> float:
-            games.run(SLICE_SECONDS / 10)
+            games.run(_SLICE_SECONDS / 10)
             pictures = cameras.draw(world.state, 0, slots)
             return float(pictures.shape[0] * pictures.shape[1])
 
@@ -316,7 +316,7 @@ def _pictures(seconds: float) -> Row:
         name=f"behaviour, pictures of the cameras, {eyes.cameras.width} x {eyes.cameras.height}",
         value=value,
         unit="pictures/s, CPU time of one core",
-        least=PICTURES_TARGET,
+        least=_PICTURES_TARGET,
     )
 
 
@@ -324,19 +324,19 @@ def behavioural_match(seconds: float) -> list[Row]:
     """One match with players in Python."""
     rules = load_rules("spl2011")
     game = BehaviourGame(rules, seed=1, left="reds", right="blues")
-    players = game.team("reds", strategy_decide(PLAYED_STRATEGIES[0])) | game.team(
-        "blues", strategy_decide(PLAYED_STRATEGIES[1])
+    players = game.team("reds", strategy_decide(_PLAYED_STRATEGIES[0])) | game.team(
+        "blues", strategy_decide(_PLAYED_STRATEGIES[1])
     )
     driver = GameLoop(game, players)
-    driver.run(round(WARM_UP_SECONDS * 10))
+    driver.run(round(_WARM_UP_SECONDS * 10))
 
     def play() -> float:
-        driver.run(round(SLICE_SECONDS * 10))
-        return SLICE_SECONDS
+        driver.run(round(_SLICE_SECONDS * 10))
+        return _SLICE_SECONDS
 
     value = _best(play, seconds)
     name = f"behaviour, {rules.match.players} v {rules.match.players}, one match, players in Python"
-    return [Row(name=name, value=value, unit=CORE_UNIT)]
+    return [Row(name=name, value=value, unit=_CORE_UNIT)]
 
 
 def _best(play: Callable[[], float], seconds: float) -> float:

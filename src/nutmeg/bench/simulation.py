@@ -30,44 +30,44 @@ if TYPE_CHECKING:
 
 
 MEASURED_TURNS = 5
-BATCH_WORLDS = 64
-BATCH_TARGET = 0.85
+_BATCH_WORLDS = 64
+_BATCH_TARGET = 0.85
 """Promised ratio of a batch to bare mj_step."""
-WORLD_TARGET = 0.9
+_WORLD_TARGET = 0.9
 """Promised ratio for one world of 22 robots."""
 THREADS_TARGET = 1.7
 """Promised ratio of two threads to one."""
-ACTUATION_TARGETS = {"ideal": 0.85, "servo": 0.75, "motoflex": 0.4, "motoflex-paper": 0.35}
+_ACTUATION_TARGETS = {"ideal": 0.85, "servo": 0.75, "motoflex": 0.4, "motoflex-paper": 0.35}
 
 
 def one_robot(robot: str, seconds: float) -> list[Row]:
     """One robot in a batch of 64 worlds on one thread, beside one bare world."""
     scene = _scene(robot, 1)
-    ours, bare = _best(_batch_turn(scene, BATCH_WORLDS, 1, seconds), _bare_turn(scene, seconds))
-    return _rows(f"{robot} x1, batch of {BATCH_WORLDS}", scene, ours, bare, BATCH_TARGET)
+    ours, bare = _best(_batch_turn(scene, _BATCH_WORLDS, 1, seconds), _bare_turn(scene, seconds))
+    return _rows(f"{robot} x1, batch of {_BATCH_WORLDS}", scene, ours, bare, _BATCH_TARGET)
 
 
 def one_world(robot: str, count: int, seconds: float) -> list[Row]:
     """Many robots in one world, beside the same world bare."""
     scene = _scene(robot, count)
     ours, bare = _best(_batch_turn(scene, 1, 1, seconds), _bare_turn(scene, seconds))
-    return _rows(f"{robot} x{count}, one world", scene, ours, bare, WORLD_TARGET if count >= 22 else BATCH_TARGET)
+    return _rows(f"{robot} x{count}, one world", scene, ours, bare, _WORLD_TARGET if count >= 22 else _BATCH_TARGET)
 
 
 def actuations(robot: str, seconds: float) -> list[Row]:
     """Each actuation in a batch of 64 at 1 ms, beside one bare world of the rigid robot with ideal drives."""
     rows, rigid = [], _scene(robot, 1, timestep=0.001)
-    for name, target in ACTUATION_TARGETS.items():
+    for name, target in _ACTUATION_TARGETS.items():
         scene = _scene(robot, 1, actuation=name, timestep=0.001)
-        ours, bare = _best(_batch_turn(scene, BATCH_WORLDS, 1, seconds), _bare_turn(rigid, seconds))
-        rows.append(_rows(f"{robot} {name}, batch of {BATCH_WORLDS}", scene, ours, bare, target)[0])
+        ours, bare = _best(_batch_turn(scene, _BATCH_WORLDS, 1, seconds), _bare_turn(rigid, seconds))
+        rows.append(_rows(f"{robot} {name}, batch of {_BATCH_WORLDS}", scene, ours, bare, target)[0])
     return rows
 
 
 def two_threads(robot: str, seconds: float) -> list[Row]:
     """A batch on two threads beside the same batch on one."""
     scene = _scene(robot, 1)
-    two, one = _best(_batch_turn(scene, BATCH_WORLDS, 2, seconds), _batch_turn(scene, BATCH_WORLDS, 1, seconds))
+    two, one = _best(_batch_turn(scene, _BATCH_WORLDS, 2, seconds), _batch_turn(scene, _BATCH_WORLDS, 1, seconds))
     row = Row(
         name=f"{robot}, 2 threads",
         value=two,
@@ -172,26 +172,26 @@ def _best(ours: Callable[[], float], peer: Callable[[], float]) -> tuple[float, 
 # Memory of worlds and viewers, and size of recordings.
 
 
-MEMORY_WORLDS = 1024
-WORLDS_GB = 2.0
+_MEMORY_WORLDS = 1024
+_WORLDS_GB = 2.0
 """Promised limit of the memory of these worlds [GB]."""
-RECORDED_MINUTES = 10
-RECORDED_ROBOTS = 8
-RECORDING_MB = 30.0
+_RECORDED_MINUTES = 10
+_RECORDED_ROBOTS = 8
+_RECORDING_MB = 30.0
 """Promised limit of the size of such a recording [MB]."""
-VIEWER_GROWTH = 0.03
+_VIEWER_GROWTH = 0.03
 """Promised limit of the growth of a viewer's memory in the second hour."""
-FRAMES_PER_SECOND = 5.0
+_FRAMES_PER_SECOND = 5.0
 
 
 def many_worlds() -> list[Row]:
     """Memory of a process with 1,024 worlds of one robot that have run for a second."""
     used = in_process(_run_worlds) / 1e9
     row = Row(
-        name=f"memory of {MEMORY_WORLDS:,} worlds of nao-v6",
+        name=f"memory of {_MEMORY_WORLDS:,} worlds of nao-v6",
         value=used,
         unit="GB",
-        below=WORLDS_GB,
+        below=_WORLDS_GB,
     )
     return [row]
 
@@ -201,7 +201,7 @@ def _run_worlds(answer: Connection) -> None:
     from nutmeg.sim import Worlds
 
     scene = assemble(SceneSettings(field="spl2025", robots=(Placement(robot="nao-v6", pos=(-1, 0)),), visuals=False))
-    worlds = Worlds(scene, MEMORY_WORLDS, threads=0)
+    worlds = Worlds(scene, _MEMORY_WORLDS, threads=0)
     worlds.advance(1.0)
     answer.send(resident_bytes())
 
@@ -210,13 +210,13 @@ def recording_size() -> list[Row]:
     """Ten minutes of eight robots at 50 Hz, moving and sensing with noise, on disk."""
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder:
         path = Path(folder) / "long.nutmeg"
-        _record(path, RECORDED_MINUTES * 60.0)
+        _record(path, _RECORDED_MINUTES * 60.0)
         size = sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) / 1e6
     row = Row(
-        name=f"recording, {RECORDED_MINUTES} min of {RECORDED_ROBOTS} nao-v6 at 50 Hz",
+        name=f"recording, {_RECORDED_MINUTES} min of {_RECORDED_ROBOTS} nao-v6 at 50 Hz",
         value=size,
         unit="MB",
-        below=RECORDING_MB,
+        below=_RECORDING_MB,
     )
     return [row]
 
@@ -230,7 +230,8 @@ def _record(path: Path, seconds: float) -> None:
     from nutmeg.sim.trace import TraceWriter
 
     robots = tuple(
-        Placement(robot="nao-v6", name=f"n{i}", pos=((i % 4) * 1.2 - 2, (i // 4) * 1.5)) for i in range(RECORDED_ROBOTS)
+        Placement(robot="nao-v6", name=f"n{i}", pos=((i % 4) * 1.2 - 2, (i // 4) * 1.5))
+        for i in range(_RECORDED_ROBOTS)
     )
     worlds = Worlds(assemble(SceneSettings(field="spl2025", robots=robots, visuals=False)))
     rng = np.random.default_rng(1)
@@ -259,11 +260,11 @@ def viewer_memory() -> list[Row]:
         first, second = in_process(_replay_twice, hour)
     growth = (second - first) / first
     row = Row(
-        name=f"viewer, growth over a second hour of replay of {RECORDED_ROBOTS} robots",
+        name=f"viewer, growth over a second hour of replay of {_RECORDED_ROBOTS} robots",
         value=100 * growth,
         unit="%",
         peer=f"{first / 1e6:.0f} MB after the first hour",
-        below=100 * VIEWER_GROWTH,
+        below=100 * _VIEWER_GROWTH,
     )
     return [row]
 
@@ -294,7 +295,7 @@ def _replay_twice(answer: Connection, path: Path) -> None:
         cast = Cast(Stage(server, film.model, robots=film.robots), server)
         used = []
         for _ in range(2):
-            for _, qpos in film.frames(FRAMES_PER_SECOND):
+            for _, qpos in film.frames(_FRAMES_PER_SECOND):
                 cast.show(qpos)
             used.append(resident_bytes())
     answer.send(used)
@@ -308,21 +309,21 @@ def _replay_twice(answer: Connection, path: Path) -> None:
 # as fast as a head does, so that shutter and blur have something to do.
 
 
-CAMERA_NAME = "seer/CameraTop"
-FULL_CAMERA = CameraSettings(
+_CAMERA_NAME = "seer/CameraTop"
+_FULL_CAMERA = CameraSettings(
     k1=-0.147, k2=0.385, p1=-0.0035, fringe_red=0.002, fringe_blue=-0.003, cos4=1.0, v2=-0.2, readout=0.03,
     exposure=0.01, white_exposure=0.04, gain=4.0, full_well=17200, read_noise=3.4, filter="bggr", light_red=0.75,
     light_blue=0.6, balance_red=1.38, balance_blue=1.58, gamma=2.0,
 )  # fmt: skip
 """A camera that has every effect: the ERS-7's lens before the Nao V6's sensor."""
-HEAD_RATE = 1.5
+_HEAD_RATE = 1.5
 """Speed of the head [rad/s]."""
 
 
 def camera_frames(size: tuple[int, int], seconds: float) -> list[Row]:
     """Pictures a second at a size (width, height): plain, with each effect, with all, and with shadows."""
     scene, label = _camera_scene(), f"cameras, {size[0]}x{size[1]}"
-    velocity = np.array([0.0, HEAD_RATE, 0.0])
+    velocity = np.array([0.0, _HEAD_RATE, 0.0])
     with SceneRenderer(scene.model, size) as renderer:
         pinhole = _camera(scene, size, renderer, ())
         plain = _least_time(partial(pinhole.draw, scene.start), 2 * seconds)
@@ -359,10 +360,10 @@ def _camera_scene() -> Scene:
 def _camera(scene: Scene, size: tuple[int, int], renderer: SceneRenderer, effects: tuple[str, ...]) -> RobotCamera:
     return RobotCamera(
         scene.model,
-        CAMERA_NAME,
+        _CAMERA_NAME,
         size=size,
         renderer=renderer,
-        settings=FULL_CAMERA,
+        settings=_FULL_CAMERA,
         effects=effects,
         rng=np.random.default_rng(0),
     )

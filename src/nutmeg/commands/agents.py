@@ -26,6 +26,7 @@ from nutmeg.commands.options import Address, JsonOption
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nutmeg.match.players.booster import BoosterSetup
     from nutmeg.match.worlds.physical.percept import Action, Percept, Player
     from nutmeg.net.simspark.agent import Agent
     from nutmeg.view.terminal import Terminal
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     Connect = Callable[..., Agent]
 
 
-DEFAULT_WALK = "final"
-"""The default walk: that of the left team of `nutmeg play`, which wins more."""
+_DEFAULT_WALK = "final"
+"""The default walk."""
 _PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
 """A player that does not know its number after this number of percepts leaves. The league's server does not disconnect
@@ -53,14 +54,14 @@ class Arguments(JsonOption):
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
-    out, as in `nutmeg play`. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
+    out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     strategy: str = ""
     """How the players of --protocol mj decide: booster, or booster-kicks with kicks; booster if left out."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
     """How many players the team has."""
-    numbers: str = ""
+    numbers: Annotated[str, tyro.conf.arg(metavar="N,N,...")] = ""
     """Which of them this command is: numbers separated by commas; all if left out."""
     host: Address = "127.0.0.1"
     """Where the server is."""
@@ -77,16 +78,22 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         raise UsageError("--strategy goes with the built-in players of --protocol mj.")
     players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
     if not arguments.player and arguments.protocol == "spark":
-        rehearse(arguments.walk or DEFAULT_WALK)
+        rehearse(arguments.walk or _DEFAULT_WALK)
+    elif not arguments.player:
+        rehearse_booster(_booster_setup(arguments))
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
-    terminal.say(f"{len(players)} of {arguments.team} go to {where[0]}, port {where[1]}.")
+    terminal.say(f"{arguments.team}: {_counted(len(players))} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
     for number, played in cycles.items():
         if not played:
             terminal.warn(f"number {number} never played: the server did not let it. Its own output says why.")
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
-    walk = arguments.walk or (DEFAULT_WALK if arguments.protocol == "spark" else "")
+    walk = arguments.walk or (_DEFAULT_WALK if arguments.protocol == "spark" else "")
     return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
+
+
+def _counted(players: int) -> str:
+    return "1 player connects" if players == 1 else f"{players} players connect"
 
 
 def rehearse(walk: str) -> None:
@@ -130,6 +137,43 @@ def rehearse(walk: str) -> None:
         )
 
 
+def rehearse_booster(setup: BoosterSetup) -> None:
+    """Lets a player of T1 or K1 act without a server, so that all it needs is compiled and loaded.
+
+    A player that compiles for a minute after its first observation answers a minute's observations at once, and the
+    server disconnects who sends that much.
+    """
+    import numpy as np
+
+    from nutmeg.match.players.booster import BoosterPlayer
+    from nutmeg.match.rules.play_modes import PlayMode, Side
+    from nutmeg.match.worlds.mj.percept import JOINTS, PARTS, Percept, Sight, landmarks
+    from nutmeg.match.worlds.physical.percept import GameView
+    from nutmeg.model.field import load_field
+
+    player = BoosterPlayer("rehearsal", 1, setup)
+    joints, marks = len(JOINTS[setup.robot]), np.full((len(landmarks(load_field(setup.field))) + 1, 3), np.nan)
+    marks[-1] = 2.0, 0.0, -20.0  # the ball, ahead
+    sight = Sight(marks=marks, parts=np.zeros((0, len(PARTS), 3)), teams=(), numbers=())
+    for cycle in range(6):
+        time, mode = 0.02 * cycle, PlayMode.PLAY_ON if cycle else PlayMode.BEFORE_KICK_OFF
+        player.act(
+            Percept(
+                robot=setup.robot,
+                time=time,
+                game=GameView(mode.wire_name, time, number=1, side=Side.LEFT),
+                teams=("rehearsal", ""),
+                attitude=np.array([1.0, 0.0, 0.0, 0.0]),
+                position=np.array([-1.0, 0.0, 0.6]),
+                gyro=np.zeros(3),
+                acc=np.array([0.0, 0.0, 9.81]),
+                angles=np.zeros(joints),
+                rates=np.zeros(joints),
+                sight=None if cycle % 2 else sight,
+            )
+        )
+
+
 def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player]:
     """The players, by number."""
     from nutmeg.match.players.deciding_player import make_team
@@ -140,13 +184,21 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
         return {number: make(arguments.team, number) for number in numbers}
     if arguments.protocol == "mj":
         return _boosters(arguments, numbers)
-    team = make_team(arguments.walk or DEFAULT_WALK, arguments.players, team=arguments.team)
+    team = make_team(arguments.walk or _DEFAULT_WALK, arguments.players, team=arguments.team)
     return {number: team[number - 1] for number in numbers}
 
 
 def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
     """Players of T1 or K1 robots, by number."""
-    from nutmeg.match.players.booster import BoosterPlayer, BoosterSetup, walking_setup
+    from nutmeg.match.players.booster import BoosterPlayer
+
+    setup = _booster_setup(arguments)
+    return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
+
+
+def _booster_setup(arguments: Arguments) -> BoosterSetup:
+    """The body of players of T1 or K1 robots, and the match that they play in."""
+    from nutmeg.match.players.booster import BoosterSetup, walking_setup
     from nutmeg.match.players.tactics.strategies import BOOSTER_NAME
 
     setup = BoosterSetup(
@@ -155,8 +207,7 @@ def _boosters(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Any]:
         field=arguments.field,
         strategy=arguments.strategy or BOOSTER_NAME,
     )
-    setup = walking_setup(setup, arguments.walk)
-    return {number: BoosterPlayer(arguments.team, number, setup) for number in numbers}
+    return walking_setup(setup, arguments.walk)
 
 
 def _connector(arguments: Arguments) -> Connect:

@@ -53,7 +53,7 @@ class Arguments(WorkerOptions, DeviceOption, JsonOption):
     """Options of `nutmeg btr`."""
 
     config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG.toml")]
-    """The configuration, a TOML file (see `nutmeg.reality.btr.settings`)."""
+    """The configuration, a TOML file as those of examples/btr_*."""
     seed: Seed | None = None
     """Seed of everything random; the configuration's if left out."""
     mode: Literal["btr", "none", "discrepancy", "reality"] | None = None
@@ -141,7 +141,7 @@ def _locked(settings: BtrSettings) -> bool:
     """Whether simulating keeps Python's lock."""
     from nutmeg.reality.twin import Twin
 
-    return Twin(settings.robot, settings.simulation).looked_after
+    return Twin(settings.robot, settings.simulation).looked_after  # no term changes that
 
 
 class _Show:
@@ -172,6 +172,9 @@ class _Show:
         if step == "simulations":
             self._phi = f", phi {best:.4g}"
             text = f"iteration {number + 1}, simulations{self._phi}"
+        elif step.startswith("terms"):  # nobody knows beforehand whether they are needed: not a part of the bar
+            self._progress.update(self._task, description=f"iteration {number + 1}, frees terms, phi {best:.4g}")
+            return
         else:
             text = f"iteration {number + 1}, controllers, fitness {-best:.4g} {self._settings.fitness.unit}{self._phi}"
         self._progress.update(self._task, advance=1, description=text)
@@ -187,13 +190,15 @@ class _Show:
         if done.tried:
             text += f", {done.best_real:.4g} in reality (best of {len(done.tried)} trials)"
         if done.simulations:
-            named = zip(self._settings.simulation, done.simulation, strict=True)
-            estimates = ", ".join(f"{name} {value:.4g}" for name, value in named)
+            named = done.space.named(done.simulation)
+            estimates = ", ".join(f"{name} {value:.4g}" for name, value in named.items())
             text += f"; phi {done.phi_before:.4g} -> {done.phi:.4g}; {estimates}"
         self._progress.console.print(Text(text), soft_wrap=True)
         if done.prediction and not done.prediction.holds:
             text = "note: the estimate predicted these trials worse than the simulation before any identification does."
             self._progress.console.print(Text(text), soft_wrap=True)
+        if done.extension:
+            self._progress.console.print(Text(f"note: {done.extension.text}"), soft_wrap=True)
         if done.disengagement:
             self._progress.console.print(Text(f"note: {done.disengagement}"), soft_wrap=True)
 
@@ -230,7 +235,7 @@ def _finish(
                 interval=judged.interval(name) if judged else None,
                 identifiable=judged.identifiable(name) if judged else True,
             )
-            for (name, one), value in zip(settings.simulation.items(), result.simulation, strict=True)
+            for (name, one), value in zip(result.searched.items(), result.simulation, strict=True)
         }
         robot = settings.robot
         body = IdentifiedBody(
@@ -256,7 +261,8 @@ def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Termin
     from nutmeg.view.files.video import video
 
     trial = made.controllers.trials(result.controller[None])[0]
-    rollout = made.twin.simulate(result.simulation[None], [trial])[0]
+    twin = made.twin_with(result.searched)
+    rollout = twin.simulate(result.simulation[None], [trial])[0]
     rows = slice(0, int(rollout.frames[0]))
     channels = [Channel(name=f"{TWIN_ROBOT}.angles", labels=rollout.joints, unit="rad", resolution=ANGLE_STEP)]
     values = [rollout.angles[0, rows]]
@@ -267,7 +273,7 @@ def _film(result: BtrResult, made: BackToReality, folder: Path, terminal: Termin
         channels.append(Channel(name="ball.pose", labels=POSE_LABELS, unit="m", resolution=POSE_STEP))
         turned = np.tile([1.0, 0.0, 0.0, 0.0], (len(values[0]), 1))  # how the ball turned is not kept
         values.append(np.concatenate([rollout.ball[0, rows], turned], axis=1))
-    scene, path = made.twin.drawn(result.simulation), folder / RECORDING
+    scene, path = twin.drawn(result.simulation), folder / RECORDING
     with RecordingWriter.create(
         path,
         Manifest(kind="btr", seed=made.settings.seed, channels=tuple(channels)),
@@ -297,7 +303,7 @@ def _truth(settings: BtrSettings) -> dict[str, float]:
         return {}
     if settings.reality.robot is not None:
         return dict(settings.reality.values)
-    starts = {name: one.middle if one.start is None else one.start for name, one in settings.simulation.items()}
+    starts = {name: one.middle if one.start is None else one.start for name, one in settings.named.items()}
     return {**starts, **settings.reality.values}
 
 
@@ -306,10 +312,10 @@ def _tell(result: BtrResult, settings: BtrSettings, folder: Path, truth: dict[st
     if settings.mode == "btr":
         mean = result.averaged()
         rows: list[list[Any]] = []
-        for name, one, avg in zip(settings.simulation, result.simulation, mean, strict=True):
+        for (name, searched), one, avg in zip(result.searched.items(), result.simulation, mean, strict=True):
             low, high = result.judged.interval(name) if result.judged else (math.nan, math.nan)
             row = [name, float(one), f"{low:.4g} .. {high:.4g}" if result.judged else "", float(avg)]
-            rows.append([*row, *([truth[name]] if name in truth else []), settings.simulation[name].unit])
+            rows.append([*row, *([truth.get(name, "")] if truth else []), searched.unit])
         head = ("searched", "estimate", "90 % interval", "mean of the last 5", *(["reality"] if truth else []), "unit")
         terminal.table("", head, rows)
     for text in result.warnings:

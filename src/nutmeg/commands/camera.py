@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
 ROBOT, _TURNS = "seer", 3
-PLACE, OTHER, _OTHER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
+_PLACE, _BYSTANDER_PLACE, _BYSTANDER_HEADING = (-2.0, 0.0), (-0.6, 0.42), 2.9
 """Where the robot and an opponent in sight stand [m], and where the latter faces [rad]."""
 _SETTLING = 40  # pictures that automatic exposure gets before the one that is shown
 
@@ -254,7 +254,7 @@ def _scene(arguments: CameraOptions) -> tuple[Scene, str]:
     camera = _chosen_camera(arguments)
     robots = (
         _placed_robot(arguments, camera),
-        Placement(robot="nao-v6", name="other", pos=OTHER, heading=_OTHER_HEADING, team="red"),
+        Placement(robot="nao-v6", name="other", pos=_BYSTANDER_PLACE, heading=_BYSTANDER_HEADING, team="red"),
     )
     return assemble(SceneSettings(field=arguments.field, robots=robots)), f"{ROBOT}/{camera}"
 
@@ -281,7 +281,7 @@ def _placed_robot(arguments: CameraOptions, camera: str) -> Placement:
     from nutmeg.model.parameters import Adjustment
 
     wanted = Adjustment(target=f"camera.{camera}.auto_target", value=arguments.brightness)
-    robot = placed_with_body(Placement(robot=arguments.robot, name=ROBOT, pos=PLACE), arguments.body)
+    robot = placed_with_body(Placement(robot=arguments.robot, name=ROBOT, pos=_PLACE), arguments.body)
     return replace(robot, adjustments=(*robot.adjustments, wanted)) if arguments.brightness else robot
 
 
@@ -395,7 +395,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
         field=arguments.field,
         lights=lights,
         shadows=arguments.shadows,
-        bystander=(Bystander(robot="nao-v6", pos=OTHER, heading=_OTHER_HEADING, team="red"),),
+        bystander=(Bystander(robot="nao-v6", pos=_BYSTANDER_PLACE, heading=_BYSTANDER_HEADING, team="red"),),
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
     size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
@@ -426,8 +426,8 @@ def _view(
 
     from nutmeg.reality.logs.pictures import View
 
-    x, y = (float(p + _VIEW_SPREAD * rng.uniform(-1, 1)) for p in PLACE)
-    heading = float(np.arctan2(OTHER[1] - y, OTHER[0] - x) + _HEADING_SPREAD * rng.uniform(-1, 1))
+    x, y = (float(p + _VIEW_SPREAD * rng.uniform(-1, 1)) for p in _PLACE)
+    heading = float(np.arctan2(_BYSTANDER_PLACE[1] - y, _BYSTANDER_PLACE[0] - x) + _HEADING_SPREAD * rng.uniform(-1, 1))
     ahead, beside = rng.uniform(*_BALL_AHEAD), _BALL_ASIDE * rng.uniform(-1, 1)
     along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     ball = np.array([x, y]) + ahead * (along + beside * across)

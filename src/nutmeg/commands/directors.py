@@ -55,10 +55,11 @@ class Driver:
         self._now: Triple = STANDING
         self._next: Triple | None = wanted
         self._holder: int | None = None
+        self._lapsed: int | None = None  # the page that held a key until it was silent for too long
         self._shares: Triple = STANDING
         self._heard = 0.0
         self._down = False
-        self._told = -_NOTICE_INTERVAL
+        self._noticed_at = -_NOTICE_INTERVAL
 
     def controls(self) -> Controls:
         """The controls that the page offers."""
@@ -70,7 +71,9 @@ class Driver:
             yield from self._obey(order, time)
         yield from self._excuse(time)
         if self._holder is not None and time - self._heard > HOLD_TIMEOUT:
+            silent = self._holder
             self._want(STANDING)
+            self._lapsed = silent
         if self._next is not None and self._next != self._now:
             yield self._change(self._next)
         self._next = None
@@ -96,24 +99,29 @@ class Driver:
             yield "ignored", {"text": f"there is no set {order.index + 1}; it has {len(self._sets)}"}
 
     def _hold(self, order: Order, time: float) -> None:
-        """A key is down, or was let go; only the page that pressed last is obeyed."""
+        """A key is down, or was let go; only the page that pressed last is obeyed.
+
+        A page that was only slow goes on with the key that it still holds, unless something else was commanded since.
+        """
         moving = any(order.numbers)
-        if not (order.fresh and moving) and order.page != self._holder:
+        fresh = order.fresh or order.page == self._lapsed
+        if not (fresh and moving) and order.page != self._holder:
             return
         if not moving:
             self._want(STANDING)
             return
         self._heard = time
-        if not order.fresh and order.numbers == self._shares:
+        if not fresh and order.numbers == self._shares:
             return
         ahead, left, turn = (share * most for share, most in zip(order.numbers, self._top(), strict=True))
         if order.numbers[0] < 0:
             ahead = order.numbers[0] * float(self._walker.walk.top_speed_back()[0])
         self._next, self._holder, self._shares = (ahead, left, turn), order.page, order.numbers
+        self._lapsed = None
 
     def _want(self, wanted: Triple) -> None:
         """Sets a command that stays in effect without a held key."""
-        self._next, self._holder = wanted, None
+        self._next, self._holder, self._lapsed = wanted, None, None
 
     def _change(self, wanted: Triple) -> Event:
         self._now = wanted
@@ -144,11 +152,11 @@ class Driver:
 
     def _excuse(self, time: float) -> Iterator[Event]:
         """Why something was ignored; a flood of nonsense makes one event a second."""
-        if time - self._told < _NOTICE_INTERVAL:
+        if time - self._noticed_at < _NOTICE_INTERVAL:
             return
         reasons = self._inbox.refused()
         if reasons:
-            self._told = time
+            self._noticed_at = time
             more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
             yield "ignored", {"text": reasons[-1] + more}
 

@@ -105,6 +105,7 @@ def _compile(terminal: Terminal) -> None:
     from tempfile import TemporaryDirectory
 
     from nutmeg.commands import agents, play, serve, walk
+    from nutmeg.match.players.booster import BoosterSetup, walking_setup
     from nutmeg.match.rules.book import load_rules
 
     begun = time.monotonic()
@@ -113,6 +114,8 @@ def _compile(terminal: Terminal) -> None:
             agents.rehearse(name)
             walk.run(walk.DriveArguments(robot="nao-spark", params=name, view=False, seconds=0.1), terminal)
         serve.rehearse(load_rules("sim3d"))
+        agents.rehearse_booster(walking_setup(BoosterSetup()))
+        serve.rehearse_mj(load_rules("ssim26"), "fifa7vs7")
         for world in ("physical", "behavioural"):
             match = play.new_match(play.Arguments(world=world, players=2), Path(folder) / f"{world}.nutmeg")
             for _ in range(20):

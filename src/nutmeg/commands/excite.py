@@ -143,7 +143,7 @@ def _tell(found: Design, twin: Twin, terminal: Terminal) -> None:
         low, high = found.judged.interval(name)
         sure = "yes" if found.judged.identifiable(name) else "no"
         rows.append([name, float(twin.space.named(twin.space.start)[name]), f"{low:.4g} .. {high:.4g}", sure])
-    terminal.table("", ("parameter", "believed", "90 % interval to expect", "found"), rows)
+    terminal.table("", ("parameter", "assumed", "90 % interval to expect", "found"), rows)
     for name in twin.space.names:
         if not found.judged.identifiable(name):
             terminal.warn(f"{name} cannot be found by these motions: {found.judged.reason(name)}")

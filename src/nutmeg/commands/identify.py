@@ -174,8 +174,10 @@ def _described(settings: IdentifySettings, train: Files, held_out: Files) -> dic
         del table["intervals"]
     if settings.robot.device == "cpu":  # as in runs of versions that had no other
         del table["robot"]["device"]
-    if not settings.variants:  # as in runs of versions that had none
+    if not (settings.variants or settings.selection.terms):  # as in runs of versions that had none
         del table["variants"], table["selection"]
+    elif not settings.selection.terms:
+        del table["selection"]["terms"], table["selection"]["least_gain"]
     return {**table, "train": _content(train), "held_out": _content(held_out)}
 
 
@@ -194,7 +196,7 @@ def _identify(
     fit: Identification, opened: Run, arguments: Arguments, terminal: Terminal, *, train: Files, held_out: Files
 ) -> dict[str, Any]:
     from nutmeg.reality.identify.identification import Identification
-    from nutmeg.reality.identify.selection import variant_settings
+    from nutmeg.reality.identify.selection import chosen_settings
 
     began = time.monotonic()
     settings = fit.settings
@@ -207,9 +209,9 @@ def _identify(
         device=settings.robot.device,
     )
     try:
-        if settings.variants:
+        if settings.variants or settings.selection.terms:
             scores = _compared(settings, train, evaluator, opened, terminal)
-            settings = variant_settings(settings, scores[0].name)
+            settings = chosen_settings(settings, scores[0])
             fit = Identification(settings, train=train, held_out=held_out, seed=fit.seed, threads=arguments.threads)
         found = _searched(fit, evaluator, opened, settings, terminal)
     finally:
@@ -228,10 +230,11 @@ def _compared(
     settings: IdentifySettings, train: Files, evaluator: Evaluator, opened: Run, terminal: Terminal
 ) -> list[VariantScore]:
     """Scores of the variants of the model, the best first."""
-    from nutmeg.reality.identify.selection import compare_variants
+    from nutmeg.reality.identify.selection import compare_variants, free_terms
 
+    compare = free_terms if settings.selection.terms else compare_variants
     with terminal.busy("variants are compared") as status:
-        scores = compare_variants(
+        scores = compare(
             settings,
             train,
             settings.search.seed,

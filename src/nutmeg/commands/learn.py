@@ -315,5 +315,5 @@ def _show(learned: LearnedWalk, measured: dict[str, WalkMeasurement], terminal: 
     from nutmeg.view.reports.learn import parts_table
 
     table = parts_table(learned)
-    terminal.table("what it is worth", table.columns, table.rows)
+    terminal.table("rewards on the course", table.columns, table.rows)
     show_measurement(measured["learned"], terminal)

@@ -230,14 +230,14 @@ def check_output(path: Path, *endings: str) -> None:
         pass
 
 
-CONFIGURATIONS = {"identify": "recordings", "btr": "controller", "tournament": "team"}
+_CONFIGURATIONS = {"identify": "recordings", "btr": "controller", "tournament": "team"}
 """Commands that read a configuration, and the key that only theirs has."""
 
 
 def check_configuration(path: Path, command: str) -> None:
     """Raise `UsageError` if a TOML file is the configuration of another command."""
     keys = read_toml(path)
-    others = [other for other, key in CONFIGURATIONS.items() if key in keys]
+    others = [other for other, key in _CONFIGURATIONS.items() if key in keys]
     if others and command not in others:
         raise UsageError(f"{path} is a configuration of another command: nutmeg {others[0]} {path}")
 
@@ -269,7 +269,7 @@ _MAX_WIDTH = 100  # widest help text, characters: longer lines are hard to read
 _INDENT = 24  # where the texts of options begin, characters
 
 
-class Option(NamedTuple):
+class _Option(NamedTuple):
     """One option as people read it."""
 
     field: str  # of the dataclass
@@ -316,11 +316,11 @@ def for_tyro(options: Any) -> Any:  # noqa: ANN401 (a dataclass)
     return type(options.__name__, (options,), {"__annotations__": annotations, "__module__": options.__module__})
 
 
-def _options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
+def _options_of(options: Any) -> list[_Option]:  # noqa: ANN401 (a dataclass)
     """The options in the order of the help text: arguments without a name, the command's own, then those it shares."""
     hints = typing.get_type_hints(options, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(options)}
-    found: dict[str, Option] = {}
+    found: dict[str, _Option] = {}
     for kind in (one for one in options.__mro__ if dataclasses.is_dataclass(one)):
         notes = field_notes(typing.cast("Any", kind))
         group = vars(kind).get("group", "options")
@@ -330,7 +330,7 @@ def _options_of(options: Any) -> list[Option]:  # noqa: ANN401 (a dataclass)
     return sorted(found.values(), key=lambda option: option.group != "arguments")
 
 
-def _option(field: dataclasses.Field[Any], hint: Any, note: str, group: str) -> Option:  # noqa: ANN401 (an annotation)
+def _option(field: dataclasses.Field[Any], hint: Any, note: str, group: str) -> _Option:  # noqa: ANN401 (an annotation)
     kind, metadata = _parts(hint)
     argument, text = _argument(metadata), " ".join(note.split())
     value = _value_name(kind, metadata)
@@ -347,7 +347,7 @@ def _option(field: dataclasses.Field[Any], hint: Any, note: str, group: str) -> 
     default = None if kind is bool or field.default is dataclasses.MISSING else field.default
     if default not in (None, "", ()):
         text += f" [default: {_words(default)}]"
-    return Option(field=field.name, names=names, value=value, text=text, group=group)
+    return _Option(field=field.name, names=names, value=value, text=text, group=group)
 
 
 def _parts(hint: Any) -> tuple[Any, list[Any]]:  # noqa: ANN401

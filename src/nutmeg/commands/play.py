@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
 from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import (
@@ -162,6 +162,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     files = Files.of(arguments)
     outputs = _MatchOutputs(arguments, files, terminal)
     match = _MatchRun(arguments, terminal, begun=outputs.begin)
+
+    def finish() -> None:
+        match.say_result()
+        outputs.write()
+
     how = arguments.watching(
         "match",
         record=files.record,
@@ -169,7 +174,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         pace=UNPACED_SPEED if arguments.fast else 1.0,
         paced=True,
         longest=10 * arguments.half + 3600.0,
-        on_end=outputs.write,
+        on_end=finish,
     )
     with files, outputs:
         try:
@@ -210,7 +215,21 @@ def _check_physical(arguments: Arguments) -> None:
         _check_complete(team)
         if is_decider(team):
             read_decide(team)
-        read_walk(arguments.walk if is_decider(team) else team).for_robot(ROBOT)
+            read_walk(arguments.walk).for_robot(ROBOT)
+        else:
+            _check_walk_of(team)
+
+
+def _check_walk_of(team: str) -> None:
+    """Refuses a team that is named after no walk; the error also lists the other things that a team may be."""
+    from nutmeg.match.players.tactics.strategies import strategy_names
+    from nutmeg.motion.walk.files import read_walk
+
+    try:
+        read_walk(team).for_robot(ROBOT)
+    except UnknownNameError as error:
+        strategies = ", ".join(strategy_names())
+        raise UsageError(f"{error} A team may also be a strategy ({strategies}) or file.py:decide.") from None
 
 
 def _check_behavioural(arguments: Arguments) -> None:
@@ -476,6 +495,14 @@ class _MatchRun:
             "over": game.over,
             "events": {kind: self._counts[kind] for kind in sorted(self._counts)},
         }
+
+    def say_result(self) -> None:
+        """Prints the score, and how long was played."""
+        if self._driver is not None:
+            played = self.result()
+            left, right = (self._titles.get(team) or team for team in played["teams"])
+            goals, against = played["score"]
+            self._terminal.say(f"{left} {goals} : {against} {right} after {played['game_time_s']:.0f} s")
 
     def _cycle(self, driver: GameLoop) -> None:
         driver.cycle()

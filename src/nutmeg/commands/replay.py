@@ -53,6 +53,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     if arguments.html is not None:
         check_output(arguments.html)
+        if arguments.beside is not None:
+            raise UsageError("--beside works in the browser only; leave --html out.")
     recording = Recording.open(arguments.file)
     for problem in recording.problems:
         terminal.warn(problem)
@@ -92,6 +94,7 @@ def _write_page(arguments: Arguments, out: Path, terminal: Terminal) -> dict[str
             fps=arguments.fps,
             max_seconds=arguments.seconds or None,
             plots=arguments.plot,
+            robot=arguments.robot,
             on_progress=on_progress,
         )
     terminal.say(f"wrote {out}: {size / 1e6:.1f} MB. Open it in any browser; it needs no server.")

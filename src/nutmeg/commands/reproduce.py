@@ -26,49 +26,27 @@ import dataclasses
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 from rich.text import Text
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, Threads, processors
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal
 
-Experiment = Literal[
-    "all",
-    "btr-ant",
-    "btr-efforts",
-    "btr-nao",
-    "self-modelling",
-    "motoflex-walk",
-    "motoflex-fit",
-    "naoisis",
-    "camera-localisation",
-    "behaviour-predicts",
-    "openr-ball",
-    "walk-table2",
-    "walk-table3",
-    "walk-learning",
-    "walk-printed",
-    "walk-robustness",
-    "servo-xl330",
-    "simspark",
-    "league-replay",
-    "coverage",
-    "sysid",
-    "posterior",
-]
+_ALL = "all"
+"""Stands for all experiments, one after another."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(JsonOption):
     """Options of `nutmeg reproduce`."""
 
-    experiment: tyro.conf.Positional[Experiment | None] = None
-    """Name of the experiment; --list shows all."""
+    experiment: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[EXPERIMENT]")] = ""
+    """Name of the experiment, or all; --list shows the names."""
     list: bool = False
     """Show all experiments instead of running one."""
     output: OptionalOutput = None
@@ -106,9 +84,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Runs the experiment and prints its table, or lists all experiments."""
     if arguments.list:
         return _list(terminal)
-    if arguments.experiment is None:
+    if not arguments.experiment:
         raise UsageError("which experiment? Name one; nutmeg reproduce --list shows all.")
-    if arguments.experiment == "all":
+    if arguments.experiment == _ALL:
         return _run_all(arguments, terminal)
     return _run_one(arguments.experiment, arguments.output or Path("runs") / arguments.experiment, arguments, terminal)
 
@@ -117,10 +95,13 @@ def _run_one(name: str, out: Path, arguments: Arguments, terminal: Terminal) -> 
     """Runs one experiment and prints its table."""
     from nutmeg.experiments.experiment import listed_experiments, load_experiment, perform
 
+    listed = listed_experiments()
+    if name not in listed:
+        raise UnknownNameError("experiment", name, (_ALL, *listed))
     experiment = load_experiment(name)
     known = {field.name for field in dataclasses.fields(experiment.Settings)}
     settings = experiment.Settings(**_options(name, arguments, known))
-    goals = listed_experiments()[name].goal
+    goals = listed[name].goal
     try:
         with terminal.busy(name) as status:
             answer = perform(experiment, out, settings, lambda text: status.update(Text(text)), goals)

@@ -42,7 +42,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     folder = arguments.folder
     if not folder.is_dir():
-        raise FileError(folder, "is not a folder. Runs are written to runs/ unless --output says otherwise.")
+        raise FileError(
+            folder, "there is no such folder. Runs are written to runs/ of the folder in which a command is typed."
+        )
     runs = find_runs(folder)
     names = {one.folder.name: one for one in runs}
     for name in arguments.compare:

@@ -394,7 +394,7 @@ def _prepare_mj(arguments: MjArguments, stack: contextlib.ExitStack) -> _Prepare
     game = MjGame(rules, seed=arguments.seed, seats=seats, setup=setup, record=record)
     if arguments.game_controller:
         stack.enter_context(_controller(game, arguments))
-    return _Prepared(stack.enter_context(game), record, lambda: _rehearse_mj(rules, field), MJ, {})
+    return _Prepared(stack.enter_context(game), record, lambda: rehearse_mj(rules, field), MJ, {})
 
 
 def _controller(game: MjGame, arguments: MjArguments) -> GameController:
@@ -440,7 +440,7 @@ def _mj_rules(arguments: MjArguments) -> tuple[Rules, str]:
     return dataclasses.replace(rules, fouls=fouls, offside=offside, shoot_out=shoot_out), field
 
 
-def _rehearse_mj(rules: Rules, field: str) -> None:
+def rehearse_mj(rules: Rules, field: str) -> None:
     """Lets two robots play for a moment, so that every kernel a match needs is compiled before agents come."""
     from nutmeg.match.mj_game import MjGame, MjSetup
     from nutmeg.match.rules.play_modes import PlayMode

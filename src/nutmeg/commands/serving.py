@@ -191,7 +191,7 @@ class ServerLog(Closing):
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._players: set[str] = set()
         """Clients whose joining was reported."""
-        self._second, self._told, self._left_out = clock(), 0, 0
+        self._second, self._told_lines, self._left_out = clock(), 0, 0
         self._thread = threading.Thread(target=self._work, name="server log", daemon=True)
         self._thread.start()
 
@@ -199,11 +199,11 @@ class ServerLog(Closing):
         """Takes a line and returns at once; whether it will be written."""
         now = self._clock()
         if now - self._second >= 1.0:
-            self._second, self._told = now, 0
-        if self._told >= self._a_second or self._lines.qsize() >= _WAITING_LINES:
+            self._second, self._told_lines = now, 0
+        if self._told_lines >= self._a_second or self._lines.qsize() >= _WAITING_LINES:
             self._left_out += 1
             return False
-        self._told += 1
+        self._told_lines += 1
         if self._left_out:
             self._lines.put(f"({self._left_out} more lines were left out)")
             self._left_out = 0

@@ -37,7 +37,7 @@ class Arguments(BodyOptions, JsonOption):
     """Options of `nutmeg servo`."""
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="ROBOT")]
-    """Name of a built-in robot, or path of a user's."""
+    """Name of a built-in robot, or path of your own."""
     joint: str = ""
     """The joint; may be left out if the robot has only one motor."""
     actuation: str = ""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nutmeg.match.series.standings import Standings
     from nutmeg.view.terminal import Terminal
 
-CHANGED = ("world", "field", "games", "players", "half_length", "seed")
+_CHANGED = ("world", "field", "games", "players", "half_length", "seed")
 """Options that stand for the settings of the same name."""
 _EXAMPLE_GAME = "striker,keeper,3"
 _WIDEST = 6  # most teams of which the terminal shows all pairs; the report does so in any case
@@ -81,7 +81,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     from nutmeg.match.series.settings import read_series
 
     check_configuration(arguments.config, "tournament")
-    settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in CHANGED})
+    settings = read_series(arguments.config).changed(**{name: getattr(arguments, name) for name in _CHANGED})
     series = Series(settings)
     folder = arguments.output or Path("runs") / f"tournament-{settings.name}-{settings.seed}"
     if arguments.replay:

@@ -64,5 +64,5 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     worlds, inbox = Worlds(scene), Inbox()
     handling, pairs = Handling(worlds, inbox), tuple(map(str, found))
     how = arguments.watching(name, controls=handling.controls(pairs), paced=True)
-    told = watch(worlds, handling, how, terminal, senses=(Sensing(worlds, name),))
-    return {**told, "overlaps": list(pairs)}
+    watched = watch(worlds, handling, how, terminal, senses=(Sensing(worlds, name),))
+    return {**watched, "overlaps": list(pairs)}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
     from nutmeg.view.terminal import Terminal
 
-_BEST_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot", "t1": "policy", "k1": "policy"}
+_USUAL_WALK = {"nao-spark": "final", "ers7": "learned", "ers210": "trot", "t1": "policy", "k1": "policy"}
 """The walk of each robot that is meant when none is named; other robots have one of their own name."""
 
 
@@ -36,25 +36,20 @@ class LearnedWalk:
     """Which learned walk is meant."""
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ROBOT]")] = "nao-spark"
-    """A robot with legs like a Nao's, or an AIBO: ers7 or ers210."""
+    """A robot for which there is a walk, such as nao-spark, nao-v6, t1, k1 or ers7, or the path of your own."""
     params: str = ""
     """The walk: a name that comes with Nutmeg (such as initial or final), a TOML file, or the folder of a run of
-    `nutmeg learn`; the best walk that comes with Nutmeg for this robot if left out."""
+    `nutmeg learn` or `nutmeg train`; if left out, the robot's usual one: final of nao-spark, policy of t1 and k1."""
     actuation: str = "ideal"
     """Actuation of the joints: ideal, servo, motoflex, or a TOML file."""
 
     def read(self) -> WalkParameters:
         """The walk, for this robot."""
-        from nutmeg.base.errors import UnknownNameError
-        from nutmeg.model.robot import load_robot, robot_names
+        from nutmeg.model.robot import load_robot
         from nutmeg.motion.walk.files import read_walk
 
-        try:
-            load_robot(self.robot)  # first: a robot that does not exist has no walk, and the robot is what is wrong
-        except UnknownNameError:
-            where = "name a robot that comes with Nutmeg, or the path of a robot's folder, TOML, MJCF or URDF file"
-            raise UnknownNameError("robot", self.robot, robot_names(), where=where) from None
-        return read_walk(self.params or _BEST_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
+        load_robot(self.robot)  # first: a robot that does not exist has no walk, and the robot is what is wrong
+        return read_walk(self.params or _USUAL_WALK.get(self.robot, self.robot), self.robot).for_robot(self.robot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +59,7 @@ class DriveArguments(LearnedWalk, WatchOptions, JsonOption):
     example: nutmeg walk drive nao-spark --params final
     """
 
-    command: str = "0,0,0"
+    command: Annotated[str, tyro.conf.arg(metavar="AHEAD,LEFT,TURN")] = "0,0,0"
     """Commanded speeds at the start: ahead, to the left [m/s] and turning left [rad/s]."""
 
 

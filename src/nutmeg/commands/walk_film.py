@@ -37,7 +37,7 @@ WALK_PLAN = (
     ("stop", (0.0, 0.0), 1.0),
 )
 """Scenes of the film: a name, a direction in the robot's frame (None turns on the spot), and a duration [s]."""
-SIZE, _FPS = (640, 360), 20.0  # width and height in pixels, pictures a second
+FILM_SIZE, _FPS = (640, 360), 20.0  # width and height in pixels, pictures a second
 _FILM_QUALITY = Quality(shadows=True, facets=(36, 22))
 """Shadows show whether feet are lifted; smooth edges would cost several times as much in software."""
 FILMED_AFTER_FALL = 1.5  # how long a robot that fell is filmed [s]
@@ -48,7 +48,7 @@ def film_walk(
     out: Path,
     *,
     actuation: str = "ideal",
-    size: tuple[int, int] = SIZE,
+    size: tuple[int, int] = FILM_SIZE,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Films a walk into an MP4 file; returns the number of pictures.

@@ -79,12 +79,12 @@ def find_scale(wanted: str | ScaleT, scales: Mapping[str, ScaleT], default: str)
 
 
 Verdict = Literal["agrees", "differs", "cannot tell"]
-VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "cannot tell")
-SHOWN_DIGITS = 4
+_VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "cannot tell")
+_SHOWN_DIGITS = 4
 """Digits of goals after the point."""
 CONFIDENCE_LEVEL = 0.90
 """Level of the intervals that verdicts are given by."""
-NORMAL_QUANTILE = 1.6449
+_NORMAL_QUANTILE = 1.6449
 """Half the width of such an interval of a normal distribution, in standard deviations."""
 
 
@@ -120,7 +120,7 @@ class Estimate:
     @classmethod
     def with_error(cls, mean: float | None, error: float | None, count: int) -> Estimate:
         """A mean whose standard error is known; without one, the interval is infinite."""
-        half = math.inf if error is None or mean is None or count < 2 else NORMAL_QUANTILE * error
+        half = math.inf if error is None or mean is None or count < 2 else _NORMAL_QUANTILE * error
         mean = math.nan if mean is None else mean
         return cls(mean, mean - half if half < math.inf else -math.inf, mean + half, count)
 
@@ -134,8 +134,8 @@ class Estimate:
 
     def widened(self, error: float) -> Estimate:
         """The estimate with the standard error of another number added in squares."""
-        below = math.hypot(self.mean - self.low, NORMAL_QUANTILE * error)
-        above = math.hypot(self.high - self.mean, NORMAL_QUANTILE * error)
+        below = math.hypot(self.mean - self.low, _NORMAL_QUANTILE * error)
+        above = math.hypot(self.high - self.mean, _NORMAL_QUANTILE * error)
         return Estimate(self.mean, self.mean - below, self.mean + above, self.count)
 
     def shown(self, digits: int = 3) -> str:
@@ -239,7 +239,7 @@ def goal_notes(goals: Iterable[Mapping[str, Any]]) -> list[str]:
 def count_verdicts(claims: Iterable[Mapping[str, Any]]) -> str:
     """Numbers of claims that agree, differ, or cannot be told, as text."""
     found = [one["verdict"] for one in claims]
-    return ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
+    return ", ".join(f"{found.count(word)} {word}" for word in _VERDICTS if word in found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,11 +266,11 @@ class Goal:
         """The measured number, rounded to the less favourable side."""
         if self.found is None or not math.isfinite(self.found):
             return "-" if self.found is None else str(self.found)
-        scale = 10**SHOWN_DIGITS
+        scale = 10**_SHOWN_DIGITS
         exact = self.found * scale
         near = round(exact)
         cut = near if abs(exact - near) < 1e-6 else math.ceil(exact) if self.most else math.floor(exact)
-        return f"{cut / scale:.{SHOWN_DIGITS}f}"
+        return f"{cut / scale:.{_SHOWN_DIGITS}f}"
 
     def sentence(self) -> str:
         """The goal in a sentence for the terminal."""
@@ -355,7 +355,7 @@ class Experiment(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRun:
+class _LastRun:
     """The last run of an experiment whose verdict ships with Nutmeg."""
 
     date: str
@@ -414,7 +414,7 @@ class Listed:
     """Goals of an experiment whose answer has none."""
     known_misses: tuple[str, ...] = ()
     """Goals that the quick version is known to miss, as the answer names them; the file says why."""
-    last: LastRun | None = None
+    last: _LastRun | None = None
 
     def missed(self, answer: Mapping[str, Any]) -> list[str]:
         """Goals that an answer of the quick version misses and that are not listed as known misses."""

@@ -40,9 +40,9 @@ MOVES = 94
 """The cycle in which recorded walks begin."""
 WINDOWS = (25, 50)
 """Cycles from there on over which errors are taken."""
-TRAINER_PAUSE = 0.05
+_TRAINER_PAUSE = 0.05
 """Time for a trainer's message to arrive [s]."""
-TIMEOUT = 120.0
+_TIMEOUT = 120.0
 """The longest wait for an answer [s]."""
 
 
@@ -134,7 +134,7 @@ def replay(lines: Sequence[str]) -> list[str]:
             return _converse(lines, server.agent_port, server.monitor_port)
         finally:
             server.stop()
-            thread.join(TIMEOUT)
+            thread.join(_TIMEOUT)
 
 
 def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[str]:
@@ -143,8 +143,8 @@ def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[
 
     answers: list[str] = []
     with (
-        socket.create_connection(("127.0.0.1", agent_port), timeout=TIMEOUT) as agent,
-        socket.create_connection(("127.0.0.1", monitor_port), timeout=TIMEOUT) as trainer,
+        socket.create_connection(("127.0.0.1", agent_port), timeout=_TIMEOUT) as agent,
+        socket.create_connection(("127.0.0.1", monitor_port), timeout=_TIMEOUT) as trainer,
     ):
         threading.Thread(target=_drain, args=(trainer,), daemon=True).start()
         unframer = Unframer(1 << 22)
@@ -152,7 +152,7 @@ def _converse(lines: Sequence[str], agent_port: int, monitor_port: int) -> list[
         for line in lines:
             if line[0] == "M":
                 trainer.sendall(framed(line.split(" ", 2)[2].encode("latin-1")))
-                time.sleep(TRAINER_PAUSE)
+                time.sleep(_TRAINER_PAUSE)
             elif line[0] in "cC":
                 agent.sendall(framed(line[2:].encode("latin-1")))
             elif line[0] in "sS":
@@ -195,10 +195,10 @@ def ball_errors(recorded: Sequence[Percept], replayed: Sequence[Percept]) -> dic
     """Distances that the ball rolled in the recording and the replay, and the largest difference of its places [m]."""
     paths = []
     for percepts in (recorded, replayed):  # both have the ball in every third cycle, but not in the same ones
-        told = [(cycle, one.ball[:2]) for cycle, one in enumerate(percepts) if one.ball is not None]
-        if not told:
+        seen = [(cycle, one.ball[:2]) for cycle, one in enumerate(percepts) if one.ball is not None]
+        if not seen:
             return None
-        cycles, places = [cycle for cycle, _ in told], np.array([place for _, place in told])
+        cycles, places = [cycle for cycle, _ in seen], np.array([place for _, place in seen])
         paths.append(np.stack([np.interp(np.arange(len(percepts)), cycles, places[:, i]) for i in (0, 1)], axis=1))
     theirs, ours = paths
     ways = [float(np.linalg.norm(ball[-1] - ball[0])) for ball in (theirs, ours)]

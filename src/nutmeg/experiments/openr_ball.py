@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 
 CLIENTS_FOLDER = Path(__file__).parents[3] / "clients" / "openr"
 """Folder of the runtime and its examples in the project's sources."""
-EXAMPLE_NAME = "ball_follower"
-ARRIVED_TEXT = "at the ball"
+_EXAMPLE_NAME = "ball_follower"
+_ARRIVED_TEXT = "at the ball"
 """Output of the example when it has arrived."""
-BUILD_TOOLS = ("g++", "make")
-END_TIMEOUT = 20.0
+_BUILD_TOOLS = ("g++", "make")
+_END_TIMEOUT = 20.0
 """Time limit for the example to end [s]."""
-KEPT_LINES = 5
+_KEPT_LINES = 5
 
 
 def build_example(into: Path) -> Path:
@@ -71,14 +71,14 @@ def build_example(into: Path) -> Path:
             f"there is no folder {CLIENTS_FOLDER}: the C++ client comes with Nutmeg's sources, not with the installed "
             "package. Run this in a copy of the repository, or with --client python."
         )
-    missing = [tool for tool in BUILD_TOOLS if shutil.which(tool) is None]
+    missing = [tool for tool in _BUILD_TOOLS if shutil.which(tool) is None]
     if missing:
         raise EnvironmentProblem(
             f"the C++ client is compiled here, but {' and '.join(missing)} cannot be found. Install a C++ compiler "
             "(on Debian: apt-get install g++ make), or use --client python."
         )
     examples = CLIENTS_FOLDER / "examples"
-    command = [sys.executable, str(CLIENTS_FOLDER / "openr_build.py"), str(examples / EXAMPLE_NAME), "-o", str(into)]
+    command = [sys.executable, str(CLIENTS_FOLDER / "openr_build.py"), str(examples / _EXAMPLE_NAME), "-o", str(into)]
     command += ["--std", "gnu++17", "--strict", "-I", str(examples / "include")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (our own script)
     if done.returncode != 0:
@@ -104,13 +104,13 @@ class _ExampleProgram(threading.Thread):
 
     def run(self) -> None:
         """Runs it until it ends, which it does when the robot is gone."""
-        last: deque[str] = deque(maxlen=KEPT_LINES)
+        last: deque[str] = deque(maxlen=_KEPT_LINES)
         pipe = subprocess.PIPE
         with subprocess.Popen(self._command, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:  # noqa: S603
             self._process = process
             for line in process.stdout or ():
                 last.append(line.strip())
-                self.arrived = self.arrived or ARRIVED_TEXT in line
+                self.arrived = self.arrived or _ARRIVED_TEXT in line
         if not self._ending:
             self.problem = f"it ended with status {process.returncode}: {' / '.join(last)}"
 
@@ -120,7 +120,7 @@ class _ExampleProgram(threading.Thread):
 
     def finish(self) -> None:
         """Waits for its end; one that does not end is killed."""
-        self.join(END_TIMEOUT)
+        self.join(_END_TIMEOUT)
         if self.is_alive() and self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.kill()
@@ -132,7 +132,7 @@ AIBOS: tuple[Aibo, ...] = ("ers7", "ers210")
 Client = Literal["python", "cpp"]
 STARTS = 10
 """Starts of each robot."""
-QUICK_STARTS = 1
+_QUICK_STARTS = 1
 """Number of starts in the quick version."""
 MIN_BALL_DISTANCE = 1.0
 """Smallest distance of the ball at the start [m]."""
@@ -140,13 +140,13 @@ MAX_BALL_DISTANCE = 3.0
 """Largest distance of the ball at the start [m]."""
 START_AREA = (2.7, 1.7)
 """Robot and ball are put within this of the middle of the field, which is 6 x 4 m [m]."""
-TIME_LIMIT = 60.0
+_TIME_LIMIT = 60.0
 """Time limit of a trial [s]."""
 REACHED_DISTANCE = 0.25
 """The ball is this near to the middle of the trunk when it is reached [m]."""
-PICTURE_RATE = 10.0
+_PICTURE_RATE = 10.0
 """Pictures a second that are drawn: a third of what the robot's camera makes, which takes a third of the time."""
-WATCH_PERIOD = 0.04
+_WATCH_PERIOD = 0.04
 """Period at which the true distance is sampled [s]."""
 SETTLING_TIME = 2.0
 """Time from the C++ program's report of arrival to the end of the trial, in which the robot stops [s]."""
@@ -206,7 +206,7 @@ def ball_trial(
     *,
     model: Aibo = "ers7",
     walk: str = "trot",
-    seconds: float = TIME_LIMIT,
+    seconds: float = _TIME_LIMIT,
     record: Path | None = None,
     example: Path | None = None,
 ) -> BallTrial:
@@ -225,9 +225,9 @@ def ball_trial(
     settings = OpenrSettings(robot=(robot,), ball_pos=start.ball)
     port = OpenrPort(settings)
     chosen = host_settings(settings, lock_step=True, record=record)
-    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, max_rate=PICTURE_RATE)) as host:
+    with RobotHost(chosen, [port], cameras=lambda worlds: CamerasInStep(worlds, max_rate=_PICTURE_RATE)) as host:
         watch = _Watch(host)
-        host.every(WATCH_PERIOD, "watch", watch.look)
+        host.every(_WATCH_PERIOD, "watch", watch.look)
         seat = next(iter(port.seats.values()))
         if example is None:
             program: _Program | _ExampleProgram = _Program(seat, walk, seconds, host.stop)
@@ -262,7 +262,7 @@ def _run_example(script: Path, seat: Seat, host: RobotHost, seconds: float) -> _
             if now - arrived[0] > SETTLING_TIME:
                 host.stop()
 
-    host.every(WATCH_PERIOD, "end", end)
+    host.every(_WATCH_PERIOD, "end", end)
     program.start()
     host.run(seconds)
     program.robot_goes()
@@ -348,12 +348,12 @@ class Settings(experiment.ExperimentSettings):
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
     """Tries random starts; those that are in the folder already are not tried again."""
     seed, client = settings.seed, settings.client
-    numbers = range(seed, seed + (settings.seeds or (QUICK_STARTS if settings.quick else STARTS)))
+    numbers = range(seed, seed + (settings.seeds or (_QUICK_STARTS if settings.quick else STARTS)))
     known = {
-        "seconds": TIME_LIMIT,
+        "seconds": _TIME_LIMIT,
         "reached": REACHED_DISTANCE,
         "walk": "trot",
-        "pictures": PICTURE_RATE,
+        "pictures": _PICTURE_RATE,
         "client": client,
     }
     trials: list[dict[str, Any]] = []

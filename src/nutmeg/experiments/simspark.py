@@ -70,9 +70,9 @@ if TYPE_CHECKING:
 # the server reports.
 
 
-SERVER_CYCLE = 0.02
+_SERVER_CYCLE = 0.02
 """Length of a cycle of the server [s]."""
-TRIAL_SPACING = 100.0
+_TRIAL_SPACING = 100.0
 """Time between the starts of two trials in the time column [s]."""
 MAX_COMMAND = 6.1395
 """The server cuts off faster commands [rad/s]; cut off here, so that a delay mixes what the motors really got."""
@@ -118,8 +118,8 @@ def cut_log(source: Path, target: Path, *, modes: Sequence[str], seconds: float)
     heights = _Heights()
     lines = [",".join(TRIAL_COLUMNS)]
     for number, first in enumerate(starts):
-        length = round(seconds / SERVER_CYCLE) + 2
-        lines += _lines(rows[first - 1 : first - 1 + length], TRIAL_SPACING * number, heights)
+        length = round(seconds / _SERVER_CYCLE) + 2
+        lines += _lines(rows[first - 1 : first - 1 + length], _TRIAL_SPACING * number, heights)
     data = ("\n".join(lines) + "\n").encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(_packed(data) if target.suffix == ".gz" else data)
@@ -162,7 +162,7 @@ def _lines(rows: list[dict[str, str]], offset: float, heights: _Heights) -> list
     height = heights.of(np.radians(angles[0]))
     places[0] = 0.0, 0.0, height  # where it starts, by definition
     parts = (
-        ("{:.2f}", offset + SERVER_CYCLE * np.arange(len(rows))[:, None]),
+        ("{:.2f}", offset + _SERVER_CYCLE * np.arange(len(rows))[:, None]),
         ("{:.4f}", commands),
         ("{:.2f}", angles),
         ("{:.2f}", gyro),
@@ -183,7 +183,7 @@ def _added_up(gyro: Floats) -> Floats:
     now = np.array([1.0, 0.0, 0.0, 0.0])
     out = [now.copy()]
     for rate in gyro[1:]:
-        mujoco.mju_quatIntegrate(now, rate, SERVER_CYCLE)
+        mujoco.mju_quatIntegrate(now, rate, _SERVER_CYCLE)
         out.append(now.copy())
     return np.array(out)
 
@@ -248,7 +248,7 @@ class _Heights:
 
 
 ERROR_KINDS = ("joints", "gyro", "tilt", "place")
-ERROR_UNITS = {"joints": "deg", "gyro": "deg/s", "tilt": "deg", "place": "m"}
+_ERROR_UNITS = {"joints": "deg", "gyro": "deg/s", "tilt": "deg", "place": "m"}
 
 
 def replay_errors(twin: Twin, candidates: Floats, measured: Sequence[MeasuredTrial]) -> Floats:
@@ -281,11 +281,11 @@ def _errors(one: MeasuredTrial, rollout: Rollout) -> Floats:
     return np.where(np.isnan(found), np.inf, found)
 
 
-LOG_PARTS = {"walk": (("PlayOn",), 4.0), "kick": (("KickOff_Left",), 2.5)}
+_LOG_PARTS = {"walk": (("PlayOn",), 4.0), "kick": (("KickOff_Left",), 2.5)}
 """Play modes of a trial, and its replayed duration [s]; kicks end just before the ball is touched."""
-SHOWN_COLUMNS = ("angles.rlj3", "angles.rlj4", "angles.rlj5", "torso.pitch", "torso.yaw", "pose.x")
+_SHOWN_COLUMNS = ("angles.rlj3", "angles.rlj4", "angles.rlj5", "torso.pitch", "torso.yaw", "pose.x")
 """Series in the report."""
-LATENCY = Searched(low=0.0, high=0.1, start=SERVER_CYCLE, sets=("delay",), unit="s")
+LATENCY = Searched(low=0.0, high=0.1, start=_SERVER_CYCLE, sets=("delay",), unit="s")
 """The server acts on a command one cycle later."""
 
 
@@ -331,7 +331,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     data = folder if settings.recordings is None else _cut(settings.recordings, out / "trials", say)
     refits = 0 if settings.quick else settings.seeds - 1
     search = dataclasses.replace(identify.search, evaluations=effort.evaluations, refits=refits)
-    windows = WindowSettings(seconds=effort.seconds, every=TRIAL_SPACING)
+    windows = WindowSettings(seconds=effort.seconds, every=_TRIAL_SPACING)
     identify = dataclasses.replace(identify, search=search, windows=windows)
     found = _fit(identify, effort, data, settings, say)
     say("replaying what was held out")
@@ -342,7 +342,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     answer = {
         "table": rows,
         "part_left": {kind: rows["after"]["all"][kind] / rows["before"]["all"][kind] for kind in ERROR_KINDS},
-        "units": ERROR_UNITS,
+        "units": _ERROR_UNITS,
         "estimates": [{"distance": fit.best.value, **space.named(fit.best.candidate)} for fit in fits],
         "searches": len(fits),
         "evaluations": found.evaluations,
@@ -372,7 +372,7 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
 
 def _cut(recordings: Path, out: Path, say: experiment.Progress) -> Path:
     """The folder with the trials of logs."""
-    for name, (modes, seconds) in LOG_PARTS.items():
+    for name, (modes, seconds) in _LOG_PARTS.items():
         say(f"cutting the {name} log")
         cut_log(recordings / f"{name}_type0.csv.gz", out / f"{name}.csv.gz", modes=modes, seconds=seconds)
     return out
@@ -383,7 +383,7 @@ def _full(settings: IdentifySettings) -> Effort:
     recordings, windows = settings.recordings, settings.windows
     return Effort(
         evaluations=settings.search.evaluations,
-        seconds=windows.seconds if windows else max(seconds for _, seconds in LOG_PARTS.values()),
+        seconds=windows.seconds if windows else max(seconds for _, seconds in _LOG_PARTS.values()),
         train=recordings.train,
         held_out=recordings.held_out,
     )
@@ -458,7 +458,7 @@ def _write_report(
         seconds=answer["seconds"],
         workers=f"{threads} threads" if threads > 1 else "1 thread",
     )
-    columns = ("", "trials", *(f"{kind} [{ERROR_UNITS[kind]}]" for kind in ERROR_KINDS))
+    columns = ("", "trials", *(f"{kind} [{_ERROR_UNITS[kind]}]" for kind in ERROR_KINDS))
     rows = tuple(
         (row, part, *(values[kind] for kind in ERROR_KINDS))
         for row, parts in answer["table"].items()
@@ -474,7 +474,7 @@ def _write_report(
         report,
         title="Another engine as reality",
         tables=(*report.tables, table),
-        series=tuple(one for one in report.series if one.channel in SHOWN_COLUMNS),
+        series=tuple(one for one in report.series if one.channel in _SHOWN_COLUMNS),
     )
     write_report(out / "report.html", report)
     if answer["searches"] > 1:

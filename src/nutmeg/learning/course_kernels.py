@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
     from nutmeg.base.records import Records
     from nutmeg.learning.courses import Progress, TargetRecord
-    from nutmeg.learning.device_bouts import CourseNumbers
+    from nutmeg.learning.device_bouts import BoutRecord, CourseNumbers
     from nutmeg.motion.inertial import ImuSettings
     from nutmeg.motion.legs.nao import NaoLegs
     from nutmeg.motion.walk.settings import PendulumWalkSettings
@@ -311,9 +311,8 @@ class Bouts(NamedTuple):
     """(trajectories, targets)."""
     lengths: Indices
     """Number of targets of each trajectory, (trajectories,)."""
-    whole: Indices
-    """Of each bout: its trajectory, its facing, its first swing foot, cycles walked, whether it fell, and the
-    bout that its world walks next, B for none, (6, B)."""
+    bouts: Records[BoutRecord]
+    """(B,)."""
     gained: Floats
     """Rewards of the targets, without falls, (B, targets) [m]."""
     lost: Floats
@@ -378,12 +377,16 @@ def _begin_bout(n: int, b: int, robot: RobotTables, gaits: Gaits, starts: Starts
     s.towards, s.switch_cycles = 0, 0
     adopt(p, s, numbers.period)
     begin_walk(p, s)
+    # Filters begin settled: no rotation, the tilt of the start pose, and the centre of mass expected where the feet are
+    # now.
     for i in range(2):
         s.gyro[i] = 0.0
         gaits.tilt[n, i] = starts.tilt[b, i]
         for cycle in range(gaits.expected.shape[0]):
             gaits.expected[cycle, n, i] = (s.feet[0, i] + s.feet[1, i]) * -0.5
     for i in range(3):
+        # The accelerometer is the change of velocity since the last cycle, smoothed targets begin at the present
+        # angles.
         gaits.senses[0, n, i] = v[numbers.root_rate + i]
     for m in range(len(robot.motors)):
         gaits.motors[0, n, m] = q[robot.motors[m].address]
@@ -406,7 +409,7 @@ def _wait(n: int, robot: RobotTables, engine: EngineArrays) -> None:
 def _next_bout(n: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: Starts, engine: EngineArrays) -> int:
     """Judges world n, and begins its next bout when it is done with one; the bout that it walks now, B for none."""
     numbers, g, b, none = robot.numbers[0], bouts.progress[n], bouts.present[n], bouts.gained.shape[0]
-    following = min(n, none) if b < 0 else bouts.whole[5, b]
+    following = min(n, none) if b < 0 else bouts.bouts[b].following
     pose = engine.qpos[n, numbers.root : numbers.root + 7]
     goes_on = False
     if b >= 0:
@@ -414,21 +417,21 @@ def _next_bout(n: int, robot: RobotTables, gaits: Gaits, bouts: Bouts, starts: S
         for i in range(7):
             # A world that left the range of numbers counts as a fall.
             lies = lies or not abs(pose[i]) < _MAX_COORDINATE
-        bouts.whole[3, b] += 1
+        bouts.bouts[b].cycles += 1
         if lies:
-            bouts.whole[4, b] = 1
+            bouts.bouts[b].fell = True
         many = bouts.lengths[g.trajectory]
         targets = bouts.table[g.trajectory]
         goes_on = judge(g, targets, many, pose[0], pose[1], lies, bouts.gained[b], bouts.lost[b])
     while not goes_on and following < none:
-        b, following = following, bouts.whole[5, following]
+        b, following = following, bouts.bouts[following].following
         _begin_bout(n, b, robot, gaits, starts, engine)
-        gaits.states[n].swing = bouts.whole[2, b]
-        g.trajectory, g.index = bouts.whole[0, b], 0
+        gaits.states[n].swing = bouts.bouts[b].swing
+        g.trajectory, g.index = bouts.bouts[b].trajectory, 0
         activate(g, bouts.table[g.trajectory], pose[0], pose[1])
         goes_on = not _is_lying(pose, numbers.height)
         if not goes_on:
-            bouts.whole[4, b] = 1
+            bouts.bouts[b].fell = True
             drop(g, bouts.lengths[g.trajectory], bouts.lost[b])
     present: int = b if goes_on else none
     bouts.present[n] = present
@@ -453,7 +456,7 @@ def walk_cycle(
     step_time = (s.phi_end - s.phi_start) * p.phi_length
     turn_top = s.highest_step[2] * FOOT_TURN_RATIO / step_time
     top = (s.highest_step[0] / step_time, s.highest_step[1] / step_time, turn_top)
-    x, y, facing = g.goal[0] - pose[0], g.goal[1] - pose[1], bouts.whole[1, b]
+    x, y, facing = g.goal[0] - pose[0], g.goal[1] - pose[1], bouts.bouts[b].facing
     bearing = _steer_robot(x, y, heading(pose), facing, top, -s.lowest_step[0] / step_time, wanted)
     moving = not bouts.table[g.trajectory][g.index].stop and not g.reached
     if not moving:
@@ -464,7 +467,7 @@ def walk_cycle(
     measure_imu(motion, pose, NO_NOISE, robot.imu[0], last, gyro, acceleration)
     estimate_tilt(gyro, acceleration, period, gaits.tilt[n])
     filter_gyro(p, s, gyro)
-    cycle, expected = bouts.whole[3, b], gaits.expected[:, n]
+    cycle, expected = bouts.bouts[b].cycles, gaits.expected[:, n]
     estimate_stability(p, s, legs, robot.leg_addresses, q, gaits.tilt[n], expected, cycle)
     if gaits.sets.shape[0] > 1:
         chosen = numbers.sprint if moving and abs(bearing) < SPRINT_BEARING else 0

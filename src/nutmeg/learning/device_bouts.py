@@ -79,6 +79,23 @@ class CourseNumbers:
     """Of a control cycle [s]."""
 
 
+@dataclass
+class BoutRecord:
+    """A bout, and how far it has come, for compiled code."""
+
+    trajectory: int
+    """Row of the trajectory that it follows."""
+    facing: int
+    """One of `FACING_NUMBERS`."""
+    swing: int
+    """The foot that swings first."""
+    cycles: int
+    """Cycles walked."""
+    fell: bool
+    following: int
+    """The bout that its world walks next; the number of bouts for none."""
+
+
 def walk_bouts_on_device(
     robot: str,
     bouts: Sequence[Bout],
@@ -207,7 +224,7 @@ class DeviceCourse:
         bouts = [bouts[row] for row in self._order.tolist()]
         sets, course = self._walks(bouts), self._bouts(bouts)
         starts, swing = self._starts(bouts, noise)
-        course.whole[2], course.whole[5] = swing, following
+        course.bouts["swing"], course.bouts["following"] = swing, following
         latest = max(one.sensing_delay for bout in bouts for one in bout.walk.sets.values())
         shapes = sets.shape, course.table.shape, latest
         if shapes != self._shapes:
@@ -220,7 +237,7 @@ class DeviceCourse:
             for old, new in zip((gaits.sets, *old_course, *old_starts), (sets, *course, *starts), strict=True):
                 self._memory.refill(old, new)
         self.batch.forget_overflow()
-        return longest_queue(course.table["cycles"].sum(axis=1)[course.whole[0]] + 1, following, self.count)
+        return longest_queue(course.table["cycles"].sum(axis=1)[course.bouts["trajectory"]] + 1, following, self.count)
 
     def some_cycles(self) -> None:
         """Some control cycles: the first time as they are, which compiles; then as a graph, where there are graphs."""
@@ -247,7 +264,7 @@ class DeviceCourse:
 
     def _results(self) -> BoutResults:
         course = self.arguments[2]
-        gained, lost, whole = (self._memory.get(one).copy() for one in (course.gained, course.lost, course.whole))
+        gained, lost, walked = (self._memory.get(one).copy() for one in (course.gained, course.lost, course.bouts))
         full = int(self.batch.overflowed().sum())
         if full:
             warnings.warn(
@@ -256,7 +273,7 @@ class DeviceCourse:
                 stacklevel=2,
             )
         back = np.argsort(self._order)
-        return BoutResults(gained[back], lost[back], whole[4, back] == 1, whole[3, back] * CONTROL_CYCLE, None)
+        return BoutResults(gained[back], lost[back], walked["fell"][back], walked["cycles"][back] * CONTROL_CYCLE, None)
 
     def _there(self, group: Any) -> Any:  # noqa: ANN401 (a named tuple of arrays)
         """A group of arrays in the device's memory."""
@@ -333,13 +350,13 @@ class DeviceCourse:
         trajectories = list({id(bout.trajectory): bout.trajectory for bout in bouts}.values())
         number = {id(one): row for row, one in enumerate(trajectories)}
         table, lengths = target_table(trajectories)
-        whole = np.zeros((6, len(bouts)), np.int64)
-        whole[0] = [number[id(bout.trajectory)] for bout in bouts]
-        whole[1] = [FACING_NUMBERS[bout.walk.facing] for bout in bouts]
+        records = new_records(BoutRecord, len(bouts))
+        records["trajectory"] = [number[id(bout.trajectory)] for bout in bouts]
+        records["facing"] = [FACING_NUMBERS[bout.walk.facing] for bout in bouts]
         shape = len(bouts), table.shape[1]
         progress = new_records(Progress, self.count)
         present = np.full(self.count, -1)
-        return Bouts(table, lengths, whole, np.zeros(shape), np.zeros(shape), progress, present)
+        return Bouts(table, lengths, records, np.zeros(shape), np.zeros(shape), progress, present)
 
     def _starts(self, bouts: Sequence[Bout], noise: StartNoise) -> tuple[Starts, Any]:
         from nutmeg.learning.course_kernels import Starts

@@ -293,7 +293,7 @@ class WalkLearning:
         searcher = CmaEs(
             self.space, search, np.random.default_rng(SeedSequence(chosen.seed, spawn_key=(JUDGING_GENERATION + 1,)))
         )
-        weighed = _Weighed(evaluator, self.trials, PartsLog(folder))
+        weighed = _Weighed(evaluator, self.trials, _PartsLog(folder))
 
         def note(generation: Generation) -> None:
             done = weighed.note(generation)
@@ -416,7 +416,7 @@ def learn_together(
         return list(pool.map(run, range(len(searches))))
 
 
-class PartsLog:
+class _PartsLog:
     """The rewards of every candidate part by part, in memory and, with a folder, in its `parts.jsonl`.
 
     A generation is written here before the search is told of it. So the file never has less than `search.jsonl`. Each
@@ -483,7 +483,7 @@ class _Weighed:
         log: what was judged before, and is to be kept.
     """
 
-    def __init__(self, inner: Evaluator, trials: WalkTrials, log: PartsLog) -> None:
+    def __init__(self, inner: Evaluator, trials: WalkTrials, log: _PartsLog) -> None:
         self._inner, self._trials, self._log = inner, trials, log
         self.weights: Floats = first_weights(len(DIRECTIONS))
         """The weights of the directions in the present generation, (3,)."""

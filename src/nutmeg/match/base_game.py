@@ -170,14 +170,7 @@ class BaseGame(Closing):
     def _introduced(self, slot: int, view: GameView) -> GameView:
         """The view of a new player, with its number and side."""
         side, number = side_and_number(slot)
-        return GameView(
-            mode=view.mode,
-            time=view.time,
-            score_left=view.score_left,
-            score_right=view.score_right,
-            number=number,
-            side=side,
-        )
+        return view._replace(number=number, side=side)
 
     # ---- the referee and the trainer
 

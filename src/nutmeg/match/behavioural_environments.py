@@ -184,20 +184,20 @@ class _SymbolObservations:
 
     def rows(self, games: SteeredGames) -> Floats32:
         """(M, agents, width) observations."""
-        told = self.bodies(games)
+        fields = self.bodies(games)
         if self._options.observations == "images":
-            return self.body.rows(told).reshape(*games.slots.shape, -1)
+            return self.body.rows(fields).reshape(*games.slots.shape, -1)
         slots, sightings, players = games.slots, games.senses.sightings, self._options.players
         seen = np.zeros((*slots.shape, 3 + 9 * players + 4 * _MAX_POSTS + 5 * _MAX_LANDMARKS))
         _fill_sightings(slots, sightings.things, sightings.count, players, seen)
         ends = np.cumsum([3, 3 * players, 3 * players, 3 * players, 4 * _MAX_POSTS, 5 * _MAX_LANDMARKS])
         names = ("ball", "mates", "opponents", "robots", "posts", "marks")
-        flat = seen.reshape(len(told["head"]), -1)
+        flat = seen.reshape(len(fields["head"]), -1)
         for name, first, end in zip(names, [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            told[name] = flat[:, first:end]
+            fields[name] = flat[:, first:end]
         beliefs = games.senses.beliefs[np.arange(games.count)[:, None], slots]
-        told |= believed(beliefs.ravel(), players)
-        return self.layout.rows(told).reshape(*slots.shape, -1)
+        fields |= believed(beliefs.ravel(), players)
+        return self.layout.rows(fields).reshape(*slots.shape, -1)
 
     def bodies(self, games: SteeredGames) -> dict[str, Floats]:
         """(M * agents, ...) parts of observations that need no eyes."""

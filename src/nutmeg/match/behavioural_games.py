@@ -359,12 +359,15 @@ def watch_matches(
         clock, ball = watch.clocks[m], balls[m]
         clock.since += BEHAVIOURAL_CYCLE
         asks = clock.since >= clock.due - TIME_TOLERANCE
+        # Also if the ball's place is nan, since comparisons with it are false.
         asks = asks or not (abs(ball.x) <= watch.end and abs(ball.y) <= watch.side)
         for i in range(SLOTS):
             player = players[m][i]
             if not player.present:
                 continue
             low = player.posture > Posture.KICKING
+            # Falling starts a clock of the referee, standing up ends it; a touch may be a foul, a goal kick or an
+            # offside.
             if low != watch.low[m, i] or player.touched:
                 asks = True
             watch.low[m, i] = low
@@ -373,6 +376,7 @@ def watch_matches(
                     if pushes[m, i, j] != 0 or (watch.touching and contacts[m, i, j]):
                         asks = True
                         break
+        # Standing still near the ball is a foul that no event shows, so players are looked at in intervals.
         if not asks and clock.since >= clock.look_due - TIME_TOLERANCE:
             asks = _look_at_still_players(players[m], ball, watch, m)
         clock.asks = asks

@@ -214,7 +214,7 @@ class MatchEnv(EpisodeEnv):
         self.options = MatchOptions.of(options)
         self.max_cycles = self.options.max_cycles
         """The episode is truncated after this number of cycles; 0 for never."""
-        self._who = self.options.agents
+        self._members = self.options.agents
         self.layout = self._new_rows(LEFT).layout
         """Where the parts of an observation are: `layout.slices["gyro"]`."""
         width = self._new_player(LEFT, 1).width
@@ -237,10 +237,10 @@ class MatchEnv(EpisodeEnv):
             setup=PhysicalSetup(noise=chosen.noise, beam_noise=chosen.beam_noise, kick_off=Side(int(rng.integers(2)))),
         )
         """The match of this episode, with the true state that players do not know."""
-        self._players = {agent: self._new_player(*who) for agent, who in self._who.items()}
-        self._rows = {agent: self._new_rows(who[0]) for agent, who in self._who.items()}
+        self._players = {agent: self._new_player(*member) for agent, member in self._members.items()}
+        self._rows = {agent: self._new_rows(member[0]) for agent, member in self._members.items()}
         others = make_team(chosen.opponents, chosen.players, team=RIGHT) if chosen.opponents else []
-        everybody: dict[tuple[str, int], Player] = {self._who[agent]: one for agent, one in self._players.items()}
+        everybody: dict[tuple[str, int], Player] = {self._members[agent]: one for agent, one in self._players.items()}
         self._driver = GameLoop(self.game, everybody | {(RIGHT, one.number): one for one in others})
         for _ in range(LINE_UP_CYCLES):
             self._cycle()
@@ -261,12 +261,12 @@ class MatchEnv(EpisodeEnv):
             player.beam = self._place(agent) if puts else None
         self._driver.cycle()
         for agent, rows in self._rows.items():
-            slot = self._driver.slot(*self._who[agent])
+            slot = self._driver.slot(*self._members[agent])
             rows.take(self._driver.percepts[slot], side_of_slot(slot))
 
     def _place(self, agent: str) -> tuple[float, float, float]:
         """Where a player begins: x, y [m] as its team sees the pitch, and heading [degrees]."""
-        number, pitch = self._who[agent][1], self.game.rules.pitch
+        number, pitch = self._members[agent][1], self.game.rules.pitch
         if number == 1 and self.options.players > 1:
             return (0.5 - pitch.length / 2, 0.0, 0.0)
         rank = number - (2 if self.options.players > 1 else 1)
@@ -276,12 +276,12 @@ class MatchEnv(EpisodeEnv):
 
     def _kicks_off(self, agent: str) -> bool:
         """Whether the next kick-off is for a player's team: it begins, or the others have scored."""
-        side, state = Side(self.game.teams.index(self._who[agent][0])), self.game.state
+        side, state = Side(self.game.teams.index(self._members[agent][0])), self.game.state
         if state.mode is PlayMode.BEFORE_KICK_OFF:
             return state.starter is side
         return state.mode is (PlayMode.GOAL_RIGHT if side is Side.LEFT else PlayMode.GOAL_LEFT)
 
-    # ---- what agents are told
+    # ---- observations and state
 
     def _observations(self) -> dict[str, Floats32]:
         return {agent: self._rows[agent].row(**self._players[agent].observation()) for agent in self.agents}
@@ -290,7 +290,7 @@ class MatchEnv(EpisodeEnv):
         """True places in the own team's frame, which no player knows."""
         world, infos = self.game.world, {}
         for agent in self.agents:
-            slot = self._driver.slot(*self._who[agent])
+            slot = self._driver.slot(*self._members[agent])
             sign = side_of_slot(slot).sign
             infos[agent] = {"place": sign * world.position[slot, :2], "ball": sign * world.ball[:2]}
         return infos
@@ -315,7 +315,7 @@ class MatchEnv(EpisodeEnv):
         if ball is not None and self._ball is not None:
             worth += self.options.ball_reward * (ball - self._ball)
         self._ball = ball
-        return [worth if self._who[agent][0] == LEFT else -worth for agent in self.agents]
+        return [worth if self._members[agent][0] == LEFT else -worth for agent in self.agents]
 
     def state(self) -> Floats32:
         """All that is true: places (2 players, 3) of the teams `left` and `right`, the ball and its velocity."""

@@ -59,11 +59,11 @@ class GameLoop:
         self._players: dict[Who, AnyPlayer] = {}
         self._entered: dict[Who, int] = {}
         kinds = types or {}
-        for who in kinds:
-            if who not in players:
-                raise UsageError(f"a robot type is given for number {who[1]} of {who[0]!r}, which does not play.")
-        for who, player in players.items():
-            self.join(who[0], who[1], player, kinds.get(who, getattr(player, "robot_type", 0)))
+        for member in kinds:
+            if member not in players:
+                raise UsageError(f"a robot type is given for number {member[1]} of {member[0]!r}, which does not play.")
+        for member, player in players.items():
+            self.join(member[0], member[1], player, kinds.get(member, getattr(player, "robot_type", 0)))
 
     # ---- who plays
 
@@ -95,7 +95,7 @@ class GameLoop:
     @property
     def players(self) -> dict[int, AnyPlayer]:
         """The players, by their present slots."""
-        return {self.slot(*who): player for who, player in self._players.items()}
+        return {self.slot(*member): player for member, player in self._players.items()}
 
     def __iter__(self) -> Iterator[tuple[str, int, int, AnyPlayer]]:
         """Team, number, present slot and player of all players."""
@@ -112,7 +112,7 @@ class GameLoop:
     def cycle(self) -> None:
         """Lets all players act, and plays one cycle with their actions."""
         asked = {slot: (team, number, player) for team, number, slot, player in self if slot in self.percepts}
-        actions = {slot: self._ask(*who, self.percepts[slot]) for slot, who in asked.items()}
+        actions = {slot: self._ask(*member, self.percepts[slot]) for slot, member in asked.items()}
         self.percepts = self.game.cycle(actions)
         for slot, why in self.game.refused:
             team, number, _ = asked[slot]

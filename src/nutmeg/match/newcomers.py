@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.physical.vision import Seeing
     from nutmeg.match.worlds.physical.world import MatchWorld
 
-HEAD_PLACE = (0.0, -1.0)
+_HEAD_PLACE = (0.0, -1.0)
 """Where a robot is created: x and y of its head [m]."""
-HEAD_HEIGHT = 1.654
+_HEAD_HEIGHT = 1.654
 """Height of the head where the fall begins [m]; fitted to the recording, within 1 cm."""
-STANDING_HEIGHT = 0.54
+_STANDING_HEIGHT = 0.54
 """Height of the head of a robot that stands with all joints at zero [m]."""
 DAMPING = 0.001
 """Part of its velocity that a robot loses in each cycle: 23 bodies with a drag of 0.01 N s/m each (dragcontroller.rsg)
 have 4.6 kg."""
-CYCLES_BEFORE = 2
+_CYCLES_BEFORE = 2
 """Cycles for which a robot has fallen when its agent gets the first percept."""
 _LOOKING_ALONG_Y = np.array([[0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
 _SLOT = 0  # the slot whose camera all newcomers share; they see as the left team sees
@@ -92,7 +92,7 @@ class Newcomers:
         """
         joints, feet = (WITH_TOES, 4) if robot_type == TOED_TYPE else (WITHOUT_TOES, 2)
         height = _head_height(percepts)
-        falls = height > STANDING_HEIGHT
+        falls = height > _STANDING_HEIGHT
         # An accelerometer in free fall measures nothing but the damping, which is proportional to the velocity.
         measured = DAMPING * GRAVITY * percepts if falls else GRAVITY
         return Percept(
@@ -106,18 +106,18 @@ class Newcomers:
         )
 
     def _look(self, world: MatchWorld, teams: tuple[str, str], height: float) -> Sight:
-        with_newcomer = cast("MatchWorld", _WithNewcomer(world, np.array([[*HEAD_PLACE, height]])))
+        with_newcomer = cast("MatchWorld", _WithNewcomer(world, np.array([[*_HEAD_PLACE, height]])))
         return self._seeing.look(with_newcomer, teams)[_SLOT]
 
 
 def _head_height(percepts: int) -> float:
     """Height of a newcomer's head after a number of percepts [m]: free fall with damping, then standing."""
-    height, speed = HEAD_HEIGHT, 0.0
-    for _ in range(percepts + CYCLES_BEFORE):
+    height, speed = _HEAD_HEIGHT, 0.0
+    for _ in range(percepts + _CYCLES_BEFORE):
         speed = (speed + GRAVITY * CONTROL_CYCLE) * (1.0 - DAMPING)
         height -= speed * CONTROL_CYCLE
-        if height <= STANDING_HEIGHT:
-            return STANDING_HEIGHT
+        if height <= _STANDING_HEIGHT:
+            return _STANDING_HEIGHT
     return height
 
 

@@ -126,7 +126,7 @@ class MatchRecording:
         self._order = np.concatenate([*order, [ball + i for i in range(7 + len(STATE_LABELS))]])
         self._minds, self._swapped, self._samples = minds, False, 0
         self._intents: dict[str, str] = {}
-        self._told: dict[int, int] = {}
+        self._log_lengths: dict[int, int] = {}
         if minds is not None:
             channels += self._mind_channels()
         settings = {"rules": rules.name, "field": figures.field, **config}
@@ -242,11 +242,11 @@ class MatchRecording:
     def _complain(self, time: float, slot: int, mind: object) -> None:
         """Records why a player lost turns, from its log."""
         log: Sequence[str] = getattr(mind, "log", ())
-        told = self._told.get(self._of_slot(slot), 0)
-        for text in log[told:]:
+        length = self._log_lengths.get(self._of_slot(slot), 0)
+        for text in log[length:]:
             robot = SLOT_NAMES[self._of_slot(slot)]
             self.event(time, "lost_turn", robot=robot, text=text[-_MAX_TEXT_LENGTH:])
-        self._told[self._of_slot(slot)] = len(log)
+        self._log_lengths[self._of_slot(slot)] = len(log)
 
     def _believed(self, belief: Belief, slot: int) -> Floats:
         """(R, 3) a player's belief about the places of the robots of this recording, on the pitch, and their age."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _PATHS = ("file", "meshdir", "texturedir", "assetdir")  # attributes in which a `/` is no part of a name
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
-UNLIMITED = 1000.0
+_UNLIMITED = 1000.0
 """Torque [N m] or speed [rad/s] in a URDF file where the robot's files have no limit: the format demands a number."""
 
 
@@ -248,7 +248,7 @@ class _Urdf:
         torque, speed = self._limits(joint, name)
         limit = ET.SubElement(element, "limit", effort=f"{torque:.9g}", velocity=f"{speed:.9g}")
         if limited or not hinge:
-            low, high = model.jnt_range[joint] if limited else (-UNLIMITED, UNLIMITED)
+            low, high = model.jnt_range[joint] if limited else (-_UNLIMITED, _UNLIMITED)
             limit.attrib.update(lower=f"{low:.9g}", upper=f"{high:.9g}")
         dof = int(model.jnt_dofadr[joint])
         damping, friction = float(np.ravel(model.dof_damping[dof])[0]), float(model.dof_frictionloss[dof])
@@ -264,13 +264,13 @@ class _Urdf:
         """Largest torque and speed of a joint: of its drive, else of its actuator in a user's model file."""
         if name in self.drives:
             return self.drives[name].torque, self.drives[name].speed
-        model, torque = self.model, UNLIMITED
+        model, torque = self.model, _UNLIMITED
         if model.jnt_actfrclimited[joint]:
             torque = float(model.jnt_actfrcrange[joint, 1])
         of_joint = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == joint)
         for actuator in np.flatnonzero(of_joint & (model.actuator_forcelimited > 0)):
             torque = min(torque, float(model.actuator_forcerange[actuator, 1] * model.actuator_gear[actuator, 0]))
-        return torque, UNLIMITED
+        return torque, _UNLIMITED
 
     def _add_link(self, name: str, body: int | None) -> None:
         """Adds the link of a body, or a nearly massless one between two joints."""

@@ -293,7 +293,7 @@ def _find_mesh(model: Path, folder: str, name: str) -> Path:
         wanted = Path(plain).name.lower()
         found = next((p for p in (*beside, *sorted(home.rglob("*"))) if p.name.lower() == wanted and p.is_file()), None)
     if found is None:
-        raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}.")
+        raise FileError(model, f"the mesh file {name!r} is nowhere in or below {home}. Copy the meshes there.")
     return found
 
 

@@ -327,7 +327,8 @@ def load_robot(name: str | Path) -> RobotSettings:
         return _from_model_file(path)
     if path.suffix == ".toml":
         return read_robot(path)
-    raise UnknownNameError("robot", str(name), robot_names())
+    where = "neither a robot that comes with Nutmeg, nor the path of a robot's folder, TOML, MJCF or URDF file"
+    raise UnknownNameError("robot", str(name), robot_names(), where=where)
 
 
 def read_robot(path: Path) -> RobotSettings:

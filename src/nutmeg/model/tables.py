@@ -153,6 +153,8 @@ def _hidden(model: mujoco.MjModel, mine: list[int], prefix: str, joints: tuple[s
     return np.array(rows, dtype=np.intp).reshape(-1, 3)
 
 
+SERVO_SLEW_LIMIT = 7
+"""Place of the limit of a servo's set-point speed in the engine's `actuator_dynprm`."""
 _ONE_NUMBER = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 """Joint types with one coordinate, which is a column of the arrays; slides come only from users' model files."""
 
@@ -167,10 +169,11 @@ def _joint_of(model: mujoco.MjModel, actuator: int, joints: tuple[str, ...], pre
 
 
 def _setpoint(model: mujoco.MjModel, actuator: int) -> int:
-    """Address of a motor's moving set-point; -1 for servos, whose states are current, heat and the like."""
+    """Address of a motor's moving set-point; -1 for servos without one, whose states are current, heat and the like."""
     servo = model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_DCMOTOR
-    servo |= is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0])
-    return -1 if servo else int(model.actuator_actadr[actuator])
+    still = servo and not model.actuator_dynprm[actuator, SERVO_SLEW_LIMIT] > 0  # otherwise it is the first state
+    still |= is_printed(model.actuator_dyntype[actuator], model.actuator_dynprm[actuator, 0])
+    return -1 if still else int(model.actuator_actadr[actuator])
 
 
 def _drive_kind(model: mujoco.MjModel, actuator: int) -> str:

@@ -131,6 +131,8 @@ def estimate_up(gyro: Floats, acceleration: Floats | tuple[float, float, float],
     y = a[1] + period * (a[2] * g[0] - a[0] * g[2])
     z = a[2] + period * (a[0] * g[1] - a[1] * g[0])
     strength = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+    # The accelerometer shows the upward direction only while the robot does not accelerate much: a band about 1 g keeps
+    # impacts of feet out.
     if abs(strength - STANDARD_GRAVITY) < GRAVITY_BAND * STANDARD_GRAVITY:
         share = period / UP_TIME_CONSTANT
         x += share * (f[0] / strength - x)
@@ -166,6 +168,7 @@ def detect_falls(up: Floats, gyro: Floats, period: float, limits: Records, state
         s.fallen = (s.fallen or z < fallen_cosine) and z < upright_cosine
         if not s.fallen:
             s.lying = UPRIGHT
+        # The upward direction in the torso's frame says which side is up, and so on which it lies.
         elif abs(x) >= abs(y):
             s.lying = BACK if x > 0 else FRONT
         else:

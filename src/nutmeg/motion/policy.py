@@ -51,15 +51,15 @@ MAX_MOTORS = 32
 """Largest number of motors that a policy moves."""
 NECK_JOINTS = ("hj1", "hj2", "HeadYaw", "HeadPitch", "AAHead_yaw", "Head_pitch")
 """Joints of the neck, which policies leave to the control of the gaze."""
-TOE_JOINTS = ("llj7", "rlj7")
+_TOE_JOINTS = ("llj7", "rlj7")
 """Joints that are held straight."""
 TOE_GAIN = 20.0
 """Speed of a toe for each radian that it is bent [1/s]."""
-LIFTING = (0.0, 0.0, -1.0, 2.0, -1.0, 0.0)
+_LIFTING = (0.0, 0.0, -1.0, 2.0, -1.0, 0.0)
 """Relative angles of a Nao's leg joints, from the hip down, that lift the foot with a level sole."""
-LIFT_SHARE = 1 / 3
+_LIFT_SHARE = 1 / 3
 """Feet of robots other than Naos are lifted by this share of `Gait.lift` times the height of the hips."""
-SENSED_SIGNS = (-1.0, 1.0, -1.0, 1.0, -1.0, 1.0)
+_SENSED_SIGNS = (-1.0, 1.0, -1.0, 1.0, -1.0, 1.0)
 """Signs of gyro and upward direction in a mirror."""
 WALK_SIGNS = (1.0, -1.0, -1.0, -1.0, -1.0)
 """Signs in a mirror of a walk's task inputs: wanted velocity and clock (the other leg swings half a stride later)."""
@@ -295,7 +295,7 @@ def moved_motors(scene: Scene, table: RobotTable) -> Indices:
         if not 0 < len(found) <= MAX_MOTORS:
             raise UsageError(f"{table.settings.name} has {len(found)} motors in its legs; allowed is 1..{MAX_MOTORS}.")
         return found
-    left = NECK_JOINTS + TOE_JOINTS
+    left = NECK_JOINTS + _TOE_JOINTS
     return np.array([motor for motor, name in enumerate(names) if name not in left])
 
 
@@ -311,12 +311,12 @@ def policy_table(
         if gait.swing:
             # In the half of a stride in which it stands, a foot moves from this far ahead to this far behind.
             swing[:, : len(moved)] = gait.swing * gait.stride / 4 * feet.swing()[:, joints]
-        lift[:, : len(moved)] = feet.lift(gait.lift * LIFT_SHARE * feet.hip_height)[:, joints]
+        lift[:, : len(moved)] = feet.lift(gait.lift * _LIFT_SHARE * feet.hip_height)[:, joints]
     else:
         fastest = scene.model.actuator_ctrlrange[table.commands[moved], 1]
         legs, names = legs_of(table), [table.joints[joint] for joint in joints]
         for side, leg in enumerate(legs.names):
-            for name, turn, sign in zip(leg, LIFTING, legs.signs, strict=True):
+            for name, turn, sign in zip(leg, _LIFTING, legs.signs, strict=True):
                 lift[side, names.index(name)] = gait.lift * turn * sign
     rows = {"home": scene.start[table.angles[joints]], "reach": np.full(len(moved), gait.reach), "fastest": fastest}
     rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
@@ -327,18 +327,18 @@ def policy_table(
 
 def legs_of(table: RobotTable) -> NaoLegs:
     """The legs of a robot; toes are ignored, because legs without toes have a closed form."""
-    return NaoLegs(table.settings, "type0" if any(toe in table.joints for toe in TOE_JOINTS) else table.kind)
+    return NaoLegs(table.settings, "type0" if any(toe in table.joints for toe in _TOE_JOINTS) else table.kind)
 
 
 def mirror_image(scene: Scene, table: RobotTable, task_signs: Sequence[float] = WALK_SIGNS) -> MirrorImage:
     """Mirror images of a robot's actions and observations; `task_signs` are the signs of the task inputs."""
     moved, mirror = moved_motors(scene, table), mirror_of(scene, table)
-    width, rest = len(moved), len(SENSED_SIGNS) + len(task_signs)
+    width, rest = len(moved), len(_SENSED_SIGNS) + len(task_signs)
     partner, sign, others = np.arange(width), np.ones(width, np.float32), np.ones(rest, np.float32)
     if mirror is not None:
         place = {int(motor): i for i, motor in enumerate(moved)}
         partner = np.array([place[int(mirror[0][motor])] for motor in moved])
-        sign, others = mirror[1][moved].astype(np.float32), np.array([*SENSED_SIGNS, *task_signs], np.float32)
+        sign, others = mirror[1][moved].astype(np.float32), np.array([*_SENSED_SIGNS, *task_signs], np.float32)
     seen = np.concatenate([partner, width + partner, 2 * width + partner, 3 * width + np.arange(rest)])
     return MirrorImage(seen, np.concatenate([sign, sign, sign, others]), partner, sign, mirror is not None)
 
@@ -399,7 +399,7 @@ class PolicyWalker:
         self.moved = moved_motors(worlds.scene, table)
         check_network(self._network, self._image, table, "policy")
         self._addresses = table.angles[table.motor_joints[self.moved]]
-        self._toes = np.array([i for i, name in enumerate(table.motors) if name in TOE_JOINTS], dtype=np.intp)
+        self._toes = np.array([i for i, name in enumerate(table.motors) if name in _TOE_JOINTS], dtype=np.intp)
         self._toe_addresses = table.angles[table.motor_joints[self._toes]]
         # An onboard robot predicts its joints for the time when a command acts; in simulated worlds the command waits.
         self._angles = commands_angles(table)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Records = NDArray[np.void]
 
-RATE_SCALE, GYRO_SCALE = 6.0, 5.0
+_RATE_SCALE, _GYRO_SCALE = 6.0, 5.0
 """Joint speed and angular velocity that are observed as 1 [rad/s]."""
 
 
@@ -64,12 +64,14 @@ def observe(state: PolicyState, table: PolicyTable, out: Floats32) -> None:
     """The observation of one robot, (3 motors + 6 + task inputs,)."""
     motors = table.motors
     for i in range(motors):
+        # Numbers of the size of 1, as networks learn best from them; speeds are differences of angles, which every real
+        # robot can measure.
         out[i] = state.angles[i] - table.home[i]
-        out[motors + i] = (state.angles[i] - state.before[i]) / (table.period * RATE_SCALE)
+        out[motors + i] = (state.angles[i] - state.before[i]) / (table.period * _RATE_SCALE)
         out[2 * motors + i] = state.action[i]
     first = 3 * motors
     for i in range(3):
-        out[first + i] = state.gyro[i] / GYRO_SCALE
+        out[first + i] = state.gyro[i] / _GYRO_SCALE
         out[first + 3 + i] = state.up[i]
     for i in range(table.task_size):
         out[first + 6 + i] = state.task[i]
@@ -106,6 +108,7 @@ def follow(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
         if table.position:
             state.command[i] = goal
         else:
+            # Velocity drives are a control loop of the joint's angle, closed here once in a cycle.
             speed = table.gain * (goal - state.angles[i]) / table.period
             state.command[i] = min(max(speed, -table.fastest[i]), table.fastest[i])
             state.action[i] = chosen
@@ -152,7 +155,10 @@ def steer_walks(
                 eased[n, i] = wanted[n, i]
             moving = moving or abs(eased[n, i]) > STANDING_VELOCITY[i]
             s.gyro[i], s.up[i] = gyro[n, i], up[n, i]
+            # The turn rate about the vertical, whatever the lean of the torso.
             turned += gyro[n, i] * up[n, i]
+        # The heading error is the integral of wanted minus measured turn; it is limited, so that a robot that was held
+        # does not spin afterwards.
         missing = min(max(astray[n] + period * (eased[n, 2] - turned), -MAX_HEADING_ERROR), MAX_HEADING_ERROR)
         astray[n] = missing if moving else 0.0
         for i in range(3):
@@ -160,6 +166,7 @@ def steer_walks(
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
             s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -fastest_turn), fastest_turn)
+            # The clock starts in the half in which the chosen foot swings.
             if not s.steps:
                 s.clock = 0.5 * swing[n]
         # A step that was begun is ended before the clock stops.
@@ -179,6 +186,7 @@ def decide(seen: Floats32, network: Network, image: MirrorImage, sides: tuple[bo
         for i in range(len(turned)):
             turned[i] = seen[image.observation[i]] * image.observation_sign[i]
         other = run_network(turned, network)
+    # A policy of a symmetric robot is made symmetric: mirror the observation, run, mirror the action back.
     action = np.empty(outputs, np.float32)
     for i in range(outputs):
         if straight and mirrored:
@@ -247,6 +255,7 @@ def run_network(observation: Floats32, network: Network) -> Floats32:
     for i in range(sizes[0]):
         normal = (observation[i] - network.mean[i]) * network.scale[i]
         values[i] = min(max(normal, np.float32(-OBSERVATION_LIMIT)), np.float32(OBSERVATION_LIMIT))
+    # Weights and biases of all layers lie one after the other in one array: inputs x outputs, then outputs.
     place = 0
     for layer in range(len(sizes) - 1):
         wide, out = sizes[layer], sizes[layer + 1]
@@ -256,6 +265,7 @@ def run_network(observation: Floats32, network: Network) -> Floats32:
             weights = layers[place + i * out : place + (i + 1) * out]
             for j in range(out):
                 following[j] += value * weights[j]
+        # The last layer is linear.
         if layer < len(sizes) - 2:
             for j in range(out):
                 following[j] = np.tanh(following[j])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-OPSET = 13
+_OPSET = 13
 """Version of ONNX's operators in written files; programs since 2020 support it."""
 NAMES = ("mean", "scale")
 """Constants of files that Nutmeg wrote, before `weights0`, `biases0` and so on."""
@@ -82,7 +82,7 @@ def write_onnx(path: Path, network: Network, image: MirrorImage) -> None:
     kept = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     graph = onnx.helper.make_graph(nodes, "policy", [ends["observation"]], [ends["action"]], kept)
     model = onnx.helper.make_model(
-        graph, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=8, producer_name="nutmeg"
+        graph, opset_imports=[onnx.helper.make_opsetid("", _OPSET)], ir_version=8, producer_name="nutmeg"
     )
     onnx.checker.check_model(model)
     try:

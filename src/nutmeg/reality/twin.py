@@ -78,6 +78,15 @@ class Searched(Dimension):
         return self.sets or (f"robot.{name}",)
 
 
+def held_at_start(searched: Mapping[str, Searched]) -> tuple[Adjustment, ...]:
+    """Adjustments that hold numbers at their starts instead of searching them."""
+    return tuple(
+        Adjustment(target=target, value=one.middle if one.start is None else one.start, relative=one.relative)
+        for name, one in searched.items()
+        for target in one.targets(name)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class TwinSettings:
     """The simulated robot and its world, without what is searched."""
@@ -125,6 +134,7 @@ class Twin:
         for name, one in self.searched.items():
             for target in one.targets(name):
                 parse_target(target)
+        self._check_targets()
         scene = _scene(settings, self._adjustments(self.space.start, (), 0.0))  # so that mistakes are seen at once
         if settings.device != "cpu":
             Worlds(scene, 1, device=settings.device)  # so are robots that a device cannot simulate
@@ -134,6 +144,18 @@ class Twin:
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
         """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
+
+    def _check_targets(self) -> None:
+        """Of two plain values of the same number the last one would count, and the other search in vain."""
+        setters: dict[str, str] = {}
+        for name, one in self.searched.items():
+            for target in () if one.relative else one.targets(name):
+                if target in setters:
+                    raise UsageError(
+                        f"{setters[target]!r} and {name!r} are both searched, and both set {target!r}. Leave one of "
+                        "them out, or let the second multiply the first with `relative = true`."
+                    )
+                setters[target] = name
 
     @property
     def base(self) -> Scene:
@@ -226,7 +248,8 @@ class Twin:
         watched: _Watched,
     ) -> dict[int, Rollout]:
         """The rollouts of trials of one period, by their number."""
-        jobs: dict[int, list[_Job]] = {}
+        # Worlds of a batch have equal steps and states; a servo whose set-point moves has one state more.
+        jobs: dict[tuple[int, int], list[_Job]] = {}
         made: dict[object, list[Scene | None]] = {}  # trials of the same conditions share the scenes
         for index in group:
             trial = trials[index]
@@ -236,7 +259,7 @@ class Twin:
             for number, scene in enumerate(scenes):
                 if scene is not None:
                     steps = round(trials[index].period / scene.timestep)
-                    jobs.setdefault(steps, []).append(_Job(index, number, trials[index], scene))
+                    jobs.setdefault((steps, scene.model.na), []).append(_Job(index, number, trials[index], scene))
         out = {i: _nothing(self.base, self.table, trials[i], len(rows), watched) for i in group}
         for some in jobs.values():
             worlds = Worlds.of([job.scene for job in some], threads=self.threads, device=self.settings.device)

@@ -315,8 +315,8 @@ def open_store(path: Path) -> Store:
         raise RecordingError(f"{path}: cannot be read: {error.strerror}.") from None
     if store is None or not store.is_whole(MANIFEST):
         raise RecordingError(
-            f"{path}: is no recording: it is not a packed one with a whole {MANIFEST} in it. Other logs can be "
-            "imported from CSV."
+            f"{path}: is no recording: it is not a packed one with a whole {MANIFEST} in it. `nutmeg import` "
+            "makes a recording of a CSV log."
         )
     return store
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 # Code that runs on the workers of a Dask cluster: a function is kept there and called for many pieces.
 #
 # A function is kept as it was sent until the first piece needs it. A worker that was not there when it was sent
-# answers `Lacking`, and is sent it then. Pieces do not depend on it in Dask's sense: Dask would give all of them to
+# answers `_Lacking`, and is sent it then. Pieces do not depend on it in Dask's sense: Dask would give all of them to
 # the worker that has it, and forget it with that worker.
 
 
@@ -75,7 +75,7 @@ MAX_KEPT_FUNCTIONS = 4
 
 
 @dataclass(frozen=True)
-class Lacking:
+class _Lacking:
     """The answer of a worker that does not have the function."""
 
     worker: str
@@ -115,13 +115,13 @@ def keep(digest: str, sent: bytes, dask_worker: Worker) -> dict[str, str]:
     return versions(CHECKED_SOFTWARE)
 
 
-def _evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | Lacking:
+def _evaluate_there(candidates: Floats, seeds: Sequence[SeedSequence], *, digest: str) -> Answer | _Lacking:
     """Evaluates a piece (n, k) on a worker, with the function of this digest."""
     from distributed import get_worker
 
     worker = get_worker()
     kept = _functions(worker).get(digest)
-    return Lacking(worker.address) if kept is None else answered(kept.function(), candidates, seeds)
+    return _Lacking(worker.address) if kept is None else answered(kept.function(), candidates, seeds)
 
 
 def _functions(worker: Worker) -> dict[str, _Kept]:
@@ -243,7 +243,7 @@ class OnCluster:
                 answers = _answers_of(client, done)
             for future, answer in zip(done, answers, strict=True):
                 piece, _ = jobs.pop(future.key)  # and is forgotten by the cluster
-                if isinstance(answer, Lacking):  # a worker that joined after the function was sent
+                if isinstance(answer, _Lacking):  # a worker that joined after the function was sent
                     todo.append(piece)
                     with self._scheduler_there():
                         _check_installed(client)
@@ -317,20 +317,20 @@ def _check_versions(address: str, found: Mapping[str, str]) -> None:
         )
 
 
-def _answers_of(client: Client, futures: list[Future]) -> list[Answer | Lacking | Died]:
+def _answers_of(client: Client, futures: list[Future]) -> list[Answer | _Lacking | Died]:
     """The answers of finished futures; fetched together if all went well, which is many times faster."""
     if all(future.status == "finished" for future in futures):
         with contextlib.suppress(Exception):  # fetching one by one repeats the error and shows which future raised it
-            return cast("list[Answer | Lacking | Died]", client.gather(futures))
+            return cast("list[Answer | _Lacking | Died]", client.gather(futures))
     return [_answer_of(future) for future in futures]
 
 
-def _answer_of(future: Future) -> Answer | Lacking | Died:
+def _answer_of(future: Future) -> Answer | _Lacking | Died:
     """The answer of a finished future."""
     from distributed import KilledWorker
 
     try:
-        return cast("Answer | Lacking", future.result())
+        return cast("Answer | _Lacking", future.result())
     except KilledWorker:
         return Died("the Dask workers that tried it died, also when it was alone")
     except (EnvironmentProblem, OSError, concurrent.futures.CancelledError):

@@ -31,13 +31,13 @@ from nutmeg.base.arrays import Floats
 Loss = Literal["root", "squares", "absolute", "huber", "soft_l1"]
 ROBUST_LOSSES = ("huber", "soft_l1")
 """Losses that estimate the standard deviation of the residuals."""
-BEND = 1.345
+_BEND = 1.345
 """Residual at which a square becomes a line, in deviations: 95 % efficient for normal errors (Huber, 1981, 4.5)."""
 SMOOTHING = (1.0, 0.1)
 """Absolute loss: residuals smaller than this share of the mean one count as squares; at first, and in the end. On a
 real servo (`experiments.servo_xl330`) descents that began with the second one ended in dents, 20 % worse."""
-MAX_SCALE_STEPS = 200
-SCALE_TOLERANCE = 1e-10
+_MAX_SCALE_STEPS = 200
+_SCALE_TOLERANCE = 1e-10
 
 
 def loss_values(loss: Loss, residuals: Floats) -> Floats:
@@ -57,9 +57,9 @@ def deviation(loss: Loss, residuals: Floats) -> float:
         return largest
     wanted = _expected(loss)[1]
     scale = float(np.sqrt(np.mean((residuals / largest) ** 2))) * largest
-    for _ in range(MAX_SCALE_STEPS):  # Huber's iteration: it falls to the minimum and never jumps over it
+    for _ in range(_MAX_SCALE_STEPS):  # Huber's iteration: it falls to the minimum and never jumps over it
         new = scale * math.sqrt(float(_spread(loss, residuals / scale).mean()) / wanted)
-        if abs(new - scale) <= SCALE_TOLERANCE * scale:
+        if abs(new - scale) <= _SCALE_TOLERANCE * scale:
             break
         scale = max(new, 1e-12 * largest)
     return scale
@@ -79,7 +79,7 @@ def loss_weights(loss: Loss, residuals: Floats, smoothing: float = 0.0) -> Float
     if loss not in ROBUST_LOSSES:
         return np.ones_like(residuals)
     x = size / max(deviation(loss, residuals), 1e-300)
-    return np.asarray(1 / np.maximum(x / BEND, 1) if loss == "huber" else 1 / np.sqrt(1 + (x / BEND) ** 2))
+    return np.asarray(1 / np.maximum(x / _BEND, 1) if loss == "huber" else 1 / np.sqrt(1 + (x / _BEND) ** 2))
 
 
 def loss_bends(loss: Loss, residuals: Floats) -> Floats:
@@ -108,15 +108,15 @@ def _robust_value(loss: Loss, residuals: Floats) -> float:
 
 def _rho(loss: Loss, x: Floats) -> Floats:
     if loss == "huber":
-        return np.where(np.abs(x) <= BEND, x * x / 2, BEND * np.abs(x) - BEND**2 / 2)
-    return np.asarray(BEND**2 * (np.sqrt(1 + (x / BEND) ** 2) - 1))
+        return np.where(np.abs(x) <= _BEND, x * x / 2, _BEND * np.abs(x) - _BEND**2 / 2)
+    return np.asarray(_BEND**2 * (np.sqrt(1 + (x / _BEND) ** 2) - 1))
 
 
 def _spread(loss: Loss, x: Floats) -> Floats:
     """The function chi = x psi(x) - rho(x), whose mean over residuals decides their deviation."""
     if loss == "huber":
-        return np.asarray(np.minimum(x * x, BEND**2) / 2)
-    return np.asarray(BEND**2 * (1 - 1 / np.sqrt(1 + (x / BEND) ** 2)))
+        return np.asarray(np.minimum(x * x, _BEND**2) / 2)
+    return np.asarray(_BEND**2 * (1 - 1 / np.sqrt(1 + (x / _BEND) ** 2)))
 
 
 @cache

@@ -126,14 +126,14 @@ class Searcher(ABC):
         """
         if self._asked is None:
             raise UsageError("tell() needs candidates that were asked for: call ask() first.")
-        told = np.array(values, float)
-        if told.shape != (len(self._asked),):
-            raise UsageError(f"the told values have the shape {told.shape}; needed is ({len(self._asked)},).")
+        costs = np.array(values, float)
+        if costs.shape != (len(self._asked),):
+            raise UsageError(f"the told values have the shape {costs.shape}; needed is ({len(self._asked)},).")
         unit, self._asked, self._digest = self._asked, None, digest
-        failed = ~np.isfinite(told)
-        told[failed] = np.inf
+        failed = ~np.isfinite(costs)
+        costs[failed] = np.inf
         self._generation += 1
-        self._evaluations += len(told)
+        self._evaluations += len(costs)
         self._failures += int(failed.sum())
         if failed.all():  # it has no direction: learning from it would be a random walk
             self._barren += 1
@@ -142,10 +142,10 @@ class Searcher(ABC):
             self._all_failed()
             return
         self._barren = 0
-        first = int(np.argmin(told))
-        if told[first] < self._best.value:
-            self._best = Best(self._space.values(unit[first]), float(told[first]))
-        self._learn(unit, told)
+        first = int(np.argmin(costs))
+        if costs[first] < self._best.value:
+            self._best = Best(self._space.values(unit[first]), float(costs[first]))
+        self._learn(unit, costs)
 
     @property
     def best(self) -> Best:

@@ -19,11 +19,11 @@ _BALL = load_ball("sim3d")
 RADIUS, MASS, DAMPING = _BALL.radius, _BALL.mass, _BALL.rolling_damping
 INERTIA = 0.4 * MASS * RADIUS**2
 ERP, SLIP = (BALL_SURFACE.erp + GROUND_SURFACE.erp) / 2, (BALL_SURFACE.slip + GROUND_SURFACE.slip) / 2
-CFM, BOUNCE, BOUNCE_SPEED = BALL_SURFACE.cfm, BALL_SURFACE.bounce, BALL_SURFACE.bounce_speed
-DRAG, SPIN_DRAG = BALL_DRAG
+CFM, _BOUNCE, _BOUNCE_SPEED = BALL_SURFACE.cfm, BALL_SURFACE.bounce, BALL_SURFACE.bounce_speed
+_DRAG, _SPIN_DRAG = BALL_DRAG
 LAYER = 0.001
 """Depth up to which a contact does not push [m]."""
-STEPS_DOWN, MOST_STEPS = 10, 500
+_STEPS_DOWN, _MOST_STEPS = 10, 500
 """Steps in a row on the ground after which a ball is taken to roll; largest number of steps."""
 
 
@@ -44,16 +44,20 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
     vx, vy, vz = velocity
     sx, sy, _ = spin
     down = 0
-    for _ in range(MOST_STEPS):
+    for _ in range(_MOST_STEPS):
+        # One step of the engine in its order: contact from the old place, drag and gravity, contact forces, then the
+        # move.
         depth, met = RADIUS - z, -vz
-        slower, stiller = 1.0 - h * DRAG / MASS, 1.0 - h * SPIN_DRAG / INERTIA
+        slower, stiller = 1.0 - h * _DRAG / MASS, 1.0 - h * _SPIN_DRAG / INERTIA
         vx, vy, vz = vx * slower, vy * slower, vz * slower - h * GRAVITY
         sx, sy = sx * stiller, sy * stiller
         down = down + 1 if depth >= 0.0 else 0
         if depth >= 0.0:
             wanted = ERP * max(depth - LAYER, 0.0) / h
-            if met > BOUNCE_SPEED:
-                wanted = max(wanted, BOUNCE * met)
+            if met > _BOUNCE_SPEED:
+                wanted = max(wanted, _BOUNCE * met)
+            # The normal row of `ode_step`: the speed after the step is wanted minus softness times force, and the force
+            # does not pull.
             vz += max((wanted - vz) / (h / MASS + CFM), 0.0) * h / MASS
             # Friction slows the lowest point of the ball; it is a soft constraint without a limit.
             give = h * (1.0 / MASS + RADIUS * RADIUS / INERTIA) + SLIP
@@ -61,6 +65,7 @@ def rest_of_ball(place: Vector, velocity: Vector, spin: Vector) -> tuple[float, 
             vx, vy = vx + h * fx / MASS, vy + h * fy / MASS
             sx, sy = sx + h * RADIUS * fy / INERTIA, sy - h * RADIUS * fx / INERTIA
         x, y, z = x + h * vx, y + h * vy, z + h * vz
-        if down >= STEPS_DOWN:
+        # A rolling ball slows down exponentially: the rest of its way is known.
+        if down >= _STEPS_DOWN:
             break
     return x + vx / DAMPING, y + vy / DAMPING

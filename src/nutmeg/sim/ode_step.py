@@ -498,6 +498,7 @@ def _drift(model: int, data: int, place: Places, gaps: Records[Gap]) -> None:
     bias = np.zeros((bodies, 6))  # MuJoCo's spatial acceleration of each body at constant joint speeds
     before[0].turn[0] = 1.0
     for body in awake:  # parents before their children
+        # It adds up along the chain of joints from the root.
         bias[body] = bias[parents[body]]
         for dof in range(first[body], first[body] + count[body]):
             for i in range(6):
@@ -528,6 +529,7 @@ def _free_body_before(model: int, data: int, place: Places, joint: int, found: _
     joints, h = read_size(model + place.m_njnt), read_number(model + place.m_opt_timestep)
     a, d = ints(model + place.m_jnt_qposadr, joints)[joint], ints(model + place.m_jnt_dofadr, joints)[joint]
     angles, speeds = floats(data + place.d_qpos, a + 7), floats(data + place.d_qvel, d + 6)
+    # The engine has just moved the body with these speeds, so going back one step with them gives the place before.
     velocity, local = _vector(speeds, d), _vector(speeds, d + 3)
     turn = _product(_quaternion(angles, a + 3), _turn_about(local, -h))
     _set(found.place, _sum(_vector(angles, a), -h, velocity))
@@ -542,6 +544,7 @@ def _fixed_body_before(model: int, place: Places, body: int, base: _PreviousStat
     """Fills in the previous state of a body without a joint, which moves with its parent `base`."""
     bodies = read_size(model + place.m_nbody)
     base_turn, base_spin = _quaternion(base.turn, 0), _vector(base.spin, 0)
+    # A body without a joint of its own is welded to its parent: same rotation, and a velocity from the parent's spin.
     arm = _rotated(base_turn, _vector(floats(model + place.m_body_pos, 3 * bodies), 3 * body))
     turn = _product(base_turn, _quaternion(floats(model + place.m_body_quat, 4 * bodies), 4 * body))
     _set(found.place, _sum(_vector(base.place, 0), 1.0, arm))
@@ -574,6 +577,7 @@ def _hinged_body_before(
     # From the parent's origin to the pivot of the hinge, and from there to the body's origin.
     to_pivot = _sum(_rotated(base_turn, offset), 1.0, _rotated(turn, anchor))
     spin = _sum(base_spin, speeds[d], _rotated(turn, axis))
+    # The joint's angle one step ago; the spin above is that of the hinge's axis, which the parent carries.
     turn = _product(turn, _turn_about(axis, angles[a] - h * speeds[d]))
     from_pivot = _sum((0.0, 0.0, 0.0), -1.0, _rotated(turn, anchor))
     velocity = _sum(_vector(base.velocity, 0), 1.0, _cross(base_spin, to_pivot))
@@ -696,7 +700,9 @@ def _angle_excess(model: int, data: int, place: Places, joint: int, base: Gap, g
     angle = floats(data + place.d_qpos, at + 1)[at]
     axis = _vector(floats(data + place.d_xaxis, 3 * joints), 3 * joint)
     rotation = _sum(_vector(gap.rotation, 0), -1.0, _vector(base.rotation, 0))
+    # The part of the gap about the axis is in the joint already; what is left tilts one body against the other.
     across = _sum(rotation, -_dot(rotation, axis), axis)
+    # Angle of the product of two rotations about perpendicular axes: the joint's and the tilt.
     half_sine, half_cosine = math.sin(0.5 * angle), math.cos(0.5 * angle)
     tilt = math.sin(0.5 * math.sqrt(_dot(across, across)))
     measured = 2.0 * math.asin(min(math.sqrt(half_sine**2 + (half_cosine * tilt) ** 2), 1.0))
@@ -736,6 +742,7 @@ def _set_joint_rows(model: int, data: int, place: Places, memory: Floats, gaps: 
     torques, guess = floats(model + place.m_dof_frictionloss, dofs), floats(data + place.d_qacc_warmstart, dofs)
     parents = ints(model + place.m_body_parentid, read_size(model + place.m_nbody))
     axes = floats(data + place.d_xaxis, 3 * joints)
+    # Stops first: a drive at a stop is no row, but a plain force.
     at_stop, driven = np.zeros(dofs), _drive_speeds(model, data, place, memory, gaps)
     guess[:] = 0.0  # initial guess of the solver; that of drives is set below
     for row in range(rows):
@@ -799,6 +806,7 @@ def _drive_speeds(model: int, data: int, place: Places, memory: Floats, gaps: Re
     angles = floats(data + place.d_qpos, angles_at[joints - 1] + 1)
     driven, scratch = np.zeros(read_size(model + place.m_nv)), np.zeros(1)
     for motor in range(count):
+        # Other actuators, such as the position drives of other robots, stay MuJoCo's.
         if gains[GAIN_NUMBERS * motor + DRIVE_MARK] != MARK:
             continue
         joint = targets[2 * motor]
@@ -838,6 +846,7 @@ def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) 
         here = contact
         contact += place.size_of_contact
         row = read_int(here + place.c_efc_address)
+        # Contacts without rows have no force, and those of other dimensions are not between the league's bodies.
         if row < 0 or read_int(here + place.c_dim) != DIMENSIONS:
             continue
         one, two = read_int(here + place.c_geom), read_int(here + place.c_geom + 4)
@@ -851,6 +860,7 @@ def _set_contact_rows(model: int, data: int, place: Places, gaps: Records[Gap]) 
             references[row : row + ROWS_OF_CONTACT] = NO_FORCE
             write_int(here + place.c_efc_address, -1)
             continue
+        # ODE's c of the normal row: a share of the depth beyond the surface layer is to be gone after the step.
         wanted = _mixed(surfaces, one, two, 0, WORLD_ERP) * max(depth - SURFACE_LAYER, 0.0) / h
         bounce_speed = _mixed(surfaces, one, two, 4, np.inf)
         if bounce_speed < np.inf:
@@ -897,6 +907,7 @@ def _approach_speed(model: int, data: int, place: Places, contact: int, gaps: Re
             centre = _vector(centres, 3 * roots[body])
             velocity, spin = _vector(velocities, 6 * body + 3), _vector(velocities, 6 * body)
         velocity = _sum(velocity, 1.0, _cross(spin, _sum(point, -1.0, centre)))
+        # The velocity of each body at the point of contact; their difference along the normal is the speed of approach.
         meeting += sign * _dot(normal, velocity)
     return meeting
 
@@ -919,6 +930,7 @@ def _place_sphere_contact(model: int, data: int, place: Places, contact: int, ga
     where = _sum(_sum(centre, 1.0, displacement), 1.0, _cross(rotation, _sum(centre, -1.0, middle)))
     seen = _sum(there, -1.0, where)
     seen = _sum(seen, -1.0, _cross(rotation, seen))  # in the frame of the box with its gap, to first order
+    # The sphere's centre in the frame of the box, the nearest point of the box, and the face that is least deep.
     local, nearest, best, face = np.empty(3), np.empty(3), np.inf, -1
     outside = False
     for i in range(3):
@@ -944,6 +956,7 @@ def _place_sphere_contact(model: int, data: int, place: Places, contact: int, ga
         outward = _sum(outward, normal[i], axis)
     where = _sum(_sum(where, 1.0, inside), 1.0, _cross(rotation, inside))
     towards = _sum((0.0, 0.0, 0.0), -1.0, _sum(outward, 1.0, _cross(rotation, outward)))  # from the sphere to the box
+    # Any two directions across the normal do, since friction is alike in all of them.
     first = _cross(towards, (1.0, 0.0, 0.0) if abs(towards[0]) < 0.7 else (0.0, 1.0, 0.0))
     first = _sum((0.0, 0.0, 0.0), 1.0 / math.sqrt(_dot(first, first)), first)
     second = _cross(towards, first)
@@ -1035,6 +1048,8 @@ def _split_pyramid_rows(model: int, data: int, place: Places, contact: int, spee
         dof = columns[start[row] + k]
         up, down = numbers[start[row] + k], numbers[start[row + 1] + k]
         left, right = numbers[start[row + 2] + k], numbers[start[row + 3] + k]
+        # MuJoCo's pyramid has the rows normal plus and minus friction: their half sum is the normal, their half
+        # difference the friction.
         normal, first, second = 0.5 * (up + down), 0.5 * (up - down), 0.5 * (left - right)
         if done:
             normal = numbers[start[row + 4] + k]
@@ -1058,6 +1073,7 @@ def _add_gap(contact: int, place: Places, middle: Vector, sign: float, gap: Gap,
     arm = _sum((read_number(at), read_number(at + 8), read_number(at + 16)), -1.0, middle)
     rotation = _sum(_vector(gap.displacement, 0), 1.0, _cross(_vector(gap.rotation, 0), arm))
     joint_shift = _sum(_vector(gap.joint_shift, 0), 1.0, _cross(_vector(gap.joint_rotation, 0), arm))
+    # A gap of a body moves its side of the contact; along the normal that changes the depth, across it only the speeds.
     deeper = 0.0
     for axis in range(3):
         at = contact + place.c_frame + 24 * axis
@@ -1073,6 +1089,7 @@ def _copy_to_islands(data: int, place: Places, rows: int) -> None:
     """Copies the changed rows to the engine's second copy, which is in the order of its constraint islands."""
     if read_int(data + place.d_nisland) <= 0:
         return
+    # The solver works on the copy; only the fields that `step_as_ode` changed need to be copied.
     where = ints(data + place.d_map_efc2iefc, rows)
     hardness, softness, losses = (
         floats(data + place.d_efc_D, rows),

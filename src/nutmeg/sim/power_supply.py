@@ -11,10 +11,12 @@ updated once a control cycle, for N worlds at once:
 - *Stiffness* S scales the torque due to power (MoToFlex, algorithm 1, line 6), that is the voltage, not the
   braking by back-EMF: p, i, d and the voltage limit are scaled.
 - *Sag*: the motors draw the current I = sum(v i) / U from the battery, which then gives U - r I.
-- *Firmware*: commands are rounded to steps of the encoder (`goal_step`). With a dead zone z and a least output m, the
-  voltage for an error e is p e (1 - z / |e|), and 0 within the zone, but at least m U; it acts as another gain p. Where
-  the firmware sets a share of the supply (`pwm`), its gains fall and rise with the voltage. A recorded voltage of the
-  supply may be given (`measured`): then it does not sag.
+- *Firmware*: commands are rounded to steps of the encoder (`goal_step`). The set-point moves to a command with limits
+  of its acceleration (`profile_acceleration`) and speed (`profile_speed`); `sim.rollout`, which knows all commands,
+  moves it in every physics step. With a dead zone z and a least output m, the voltage for an error e is p e (1 - z /
+  |e|), and 0 within the zone, but at least m U; it acts as another gain p. Where the firmware sets a share of the
+  supply (`pwm`), its gains fall and rise with the voltage. A recorded voltage of the supply may be given (`measured`):
+  then it does not sag.
 - *Temperature*: a recorded temperature of the motors may be given (`temperature`): the resistance of a winding of
   copper grows by 0.39 % for each kelvin above 25 °C, and a voltage makes less torque.
 - *Friction under load* (`ServoFriction`): the teeth of a gear rub the more the harder they are pressed together, when
@@ -113,7 +115,8 @@ RESISTANCE, CONSTANT, P_GAIN, I_GAIN, D_GAIN, LIMIT = 0, 1, 4, 5, 6, 7
 class PowerSupply:
     """The battery and the firmware settings of one robot with servos."""
 
-    def __init__(self, worlds: Worlds, robot: str) -> None:
+    def __init__(self, worlds: Worlds, robot: str, *, profiles: bool = True) -> None:
+        """Takes the numbers of the robot's servos; `profiles` is whether it moves the set-points to new commands."""
         table = worlds.robot(robot).table
         each = [_power_numbers(actuation, table) for actuation in worlds.actuations(robot)]
         model = worlds.scene.model
@@ -127,6 +130,7 @@ class PowerSupply:
         self._pwm = np.array([[s.pwm for s in n.servos] for n in each])
         self._brakes = np.array([[not s.current_control for s in n.servos] for n in each])
         self._firmware = _Firmware.of(worlds, table, [n.servos for n in each])
+        self._profile = _Profile.of(worlds, robot) if profiles else None
         self.measured: Floats | None = None
         """The recorded voltage of the supply, (N,) [V]; None where it follows from the load."""
         self.temperature: Floats | None = None
@@ -158,7 +162,9 @@ class PowerSupply:
             self.voltage[:] = self.measured
         elif self._sags:
             self.voltage[:] = np.maximum(self._open - self._inside * self.current, 0.0)
-        if self._firmware is not None:
+        if self._profile is not None:
+            self._profile.move()
+        elif self._firmware is not None:
             self._firmware.round_commands()
         measured = self.measured is not None or self.temperature is not None
         changes = self._sags or measured or self._firmware is not None
@@ -245,6 +251,64 @@ def _rounded(goals: Floats, steps: Floats) -> Floats:
     return np.where(steps > 0, np.round(goals / np.maximum(steps, 1e-12)) * steps, goals)
 
 
+def goal_profiles(worlds: Worlds, robot: str) -> Floats | None:
+    """Largest speed and acceleration of set-points, (2, N, motors); None where no servo has an acceleration."""
+    actuations = worlds.actuations(robot)
+    if not any(servo.profile_acceleration for one in actuations if one for servo in one.servo.values()):
+        return None
+    table = worlds.robot(robot).table
+    servos = [servos_of(one, table) if one else () for one in actuations]
+    none = [[0.0, 0.0]] * len(table.motors)
+    numbers = [[[s.profile_speed, s.profile_acceleration] for s in row] or none for row in servos]
+    return np.ascontiguousarray(
+        np.broadcast_to(np.array(numbers), (worlds.count, len(table.motors), 2)).transpose(2, 0, 1)
+    )
+
+
+class _Profile:
+    """The set-points of servos that accelerate towards commands; brought up to date in every control cycle.
+
+    The command of a motor is replaced by its set-point. A command that differs from the set-point written last is new.
+    """
+
+    def __init__(self, worlds: Worlds, robot: str, profile: Floats) -> None:
+        self._worlds, self._robot, self._profile = worlds, robot, profile
+        self._table = worlds.robot(robot).table
+        self._time = worlds.batch.bind("time")
+        self._last = np.full(worlds.count, np.inf)  # [s]; a time that lies ahead means a world that was reset
+        shape = (worlds.count, len(self._table.motors))
+        self._goals, self._setpoints, self._speeds = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+
+    @classmethod
+    def of(cls, worlds: Worlds, robot: str) -> _Profile | None:
+        """The profiles of a robot's servos; None if no servo has an acceleration."""
+        profile = goal_profiles(worlds, robot)
+        return None if profile is None else cls(worlds, robot, profile)
+
+    def move(self) -> None:
+        """Moves the set-points by the time since the last call; those of a world that begins are at the joints."""
+        from nutmeg.sim.setpoints import profiled  # here, so that reports of fits do not load a compiler
+
+        table, now = self._table, self._time.reshape(-1)
+        commands = self._worlds.batch.ctrl[:, table.commands]
+        fresh = now < self._last
+        self._setpoints[fresh] = self._worlds.qpos[:, table.angles[table.motor_joints]][fresh]
+        self._speeds[fresh] = 0.0
+        new = fresh[:, None] | (commands != self._setpoints)
+        rounded = round_goals(self._worlds, self._robot, commands[:, None])[:, 0]
+        self._goals = np.where(new, rounded, self._goals)
+        timestep = self._worlds.scene.timestep
+        steps = round(float(np.max(now - self._last, initial=0.0, where=~fresh)) / timestep)
+        if steps:
+            goals = np.repeat(self._goals[:, None], steps, axis=1)
+            moved, speeds = profiled(self._setpoints, self._speeds, goals, self._profile, timestep)
+            self._setpoints = np.where(fresh[:, None], self._setpoints, moved[:, -1])
+            self._speeds = np.where(fresh[:, None], self._speeds, speeds[:, -1])
+        self._setpoints = np.where(self._profile[1] > 0, self._setpoints, self._goals)
+        self._worlds.batch.ctrl[:, table.commands] = self._setpoints
+        self._last = now.copy()
+
+
 @dataclass(frozen=True)
 class _Numbers:
     """Battery and servos of a robot in one scene; motors in the order of commands."""
@@ -313,7 +377,7 @@ class MotorFeed:
         self._motors = slice_or_list(motors)
         self.every_cycle = supplied or heated or any(changes_with_load(one) for one in worlds.actuations(robot))
         """Whether motors depend on their load, so that `sample` must be called in every control cycle."""
-        self._supply = PowerSupply(worlds, robot) if self.every_cycle else None
+        self._supply = PowerSupply(worlds, robot, profiles=False) if self.every_cycle else None
         if heated and any(s.thermal for one in worlds.actuations(robot) if one for s in one.servo.values()):
             raise ModelError(
                 f"the temperature of the motors of {robot} was recorded, and its servos compute it, too (`thermal`). "

@@ -23,8 +23,9 @@ from mujoco.batch import SimulationError as BatchError
 
 from nutmeg.base.errors import UsageError
 from nutmeg.model.ode import is_ode
+from nutmeg.model.tables import SERVO_SLEW_LIMIT
 from nutmeg.sim.control_callback import check_installed
-from nutmeg.sim.power_supply import MotorFeed, round_goals, servo_currents
+from nutmeg.sim.power_supply import MotorFeed, goal_profiles, round_goals, servo_currents
 from nutmeg.sim.sensing import Observation, observations
 from nutmeg.sim.worlds import StartState, set_start_state, steps_in
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=np.generic)
 
 SLEW_LIMIT = 1
-"""Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`."""
+"""Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`; `SERVO_SLEW_LIMIT` is that of a servo."""
 CHUNK_BYTES = 16e6
 """Approximate memory for the engine's records and controls of a chunk [B]."""
 DRIVE_SERIES = ("rates", "torque", "current")
@@ -147,6 +148,10 @@ class _Run:
             name = self.table.motors[motor]
             raise UsageError(f"the command of {name} in row {row} of world {world} is not a number.")
         self.goals = round_goals(worlds, robot, self.commands)
+        self.profile = goal_profiles(worlds, robot)
+        """Largest speed and acceleration of set-points, (2, N, motors); None where no servo has an acceleration."""
+        self.speeds = np.zeros((worlds.count, 0, len(self.table.motors)))
+        """Speeds of the set-points in the controls computed in advance, (N, steps, motors)."""
         late = np.asarray(series.delay, float)
         if not (np.isfinite(late).all() and (late >= 0).all()):
             raise UsageError(f"the delay is {late.min():g} s; allowed is 0 or more.")
@@ -324,8 +329,25 @@ class _Run:
             earlier, values = np.clip(self._command_at(now - 1), low, high), np.clip(values, low, high)
             mean = (1 - part) * values + part * earlier
             values = self._slewed(earlier, values, mean)
+        if self.profile is not None:
+            values = self._profiled(first, values)
         control[:, :, self.table.commands] = values
         return control
+
+    def _profiled(self, first: int, values: Floats) -> Floats:
+        """Set-points that accelerate towards commands from a physics step on, (N, steps, motors)."""
+        from nutmeg.sim.setpoints import profiled  # here, so that reports of fits do not load a compiler
+
+        assert self.profile is not None
+        begun, before = self.prepared
+        goals = np.clip(values, *self._range())
+        if first == 0:
+            setpoints, speeds = self.before, np.zeros_like(self.before)
+        else:  # the step before this one is among those that were prepared last
+            setpoints = before[:, first - begun - 1][:, self.table.commands]
+            speeds = self.speeds[:, first - begun - 1]
+        moved, self.speeds = profiled(setpoints, speeds, goals, self.profile, self.worlds.scene.timestep)
+        return np.where((self.profile[1] > 0)[:, None], moved, values)
 
     def _slewed(self, earlier: Floats, values: Floats, mean: Floats) -> Floats:
         """Commands of position drives whose set-points move no faster than a limit: the set-points, (N, steps, motors).
@@ -338,12 +360,16 @@ class _Run:
         worlds, table = self.worlds, self.table
         model = worlds.scene.model
         motors = np.array(table.actuators(model))
-        limited = (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID) & (table.setpoints >= 0)
+        servos = model.actuator_gaintype[motors] == mujoco.mjtGain.mjGAIN_DCMOTOR
+        limited = (servos | (model.actuator_dyntype[motors] == mujoco.mjtDyn.mjDYN_PID)) & (table.setpoints >= 0)
         if not limited.any():
             return mean
-        numbers = [worlds.scene_of(world).model.actuator_dynprm[motors, SLEW_LIMIT] for world in range(worlds.count)]
+        places = np.where(servos, SERVO_SLEW_LIMIT, SLEW_LIMIT)
+        numbers = [worlds.scene_of(world).model.actuator_dynprm[motors, places] for world in range(worlds.count)]
         most = np.stack(numbers) * model.opt.timestep
         limited = limited & (most > 0)
+        if self.profile is not None:  # these are moved with their acceleration, from the commands
+            limited &= ~(self.profile[1] > 0)
         setpoints = np.where(limited, worlds.batch.act[:, np.maximum(table.setpoints, 0)], 0.0)
         part = self.delay - np.floor(self.delay)
         slewed = move_setpoints(setpoints, earlier, values, most, part)

@@ -187,8 +187,8 @@ class BehaviourSight:
                 )
                 if answers:
                     words.append(f"{side} {reach:.2f} m")
-        told = f"; sonar {', '.join(words)}" if words else ""
-        return np.concatenate(cones[False]), np.concatenate(cones[True]), told
+        sonar_text = f"; sonar {', '.join(words)}" if words else ""
+        return np.concatenate(cones[False]), np.concatenate(cones[True]), sonar_text
 
     def pictures(self, robot: str, row: int) -> Bytes:
         """Pictures (2, height, width, 3) of both cameras of a robot; `EnvironmentProblem` without a renderer."""

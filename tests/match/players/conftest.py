@@ -69,6 +69,7 @@ class Toy:
         own, theirs = (
             Others(
                 places=np.where(self.present[s][:, None], sign * self.pose[s, :, :2], np.nan),
+                velocities=np.zeros((11, 2)),
                 ages=ages[s],
                 fallen=~self.upright[s],
             )

@@ -25,7 +25,12 @@ RULES = load_rules("sim3d")
 
 
 def belief() -> Belief:
-    others = Others(places=np.full((11, 2), np.nan), ages=np.full(11, np.inf), fallen=np.zeros(11, bool))
+    others = Others(
+        places=np.full((11, 2), np.nan),
+        velocities=np.zeros((11, 2)),
+        ages=np.full(11, np.inf),
+        fallen=np.zeros(11, bool),
+    )
     ball = BallBelief(place=np.zeros(2), height=0.03, velocity=np.zeros(2), spread=0.1, seen_ago=0.0, heard_ago=np.inf)
     me = Pose(x=-1.0, y=0.0, heading=0.0, spread=0.1, heading_spread=0.1)
     return Belief(time=0.0, me=me, ball=ball, mates=others, opponents=others, upright=True)

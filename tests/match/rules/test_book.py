@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError
-from nutmeg.match.rules.book import FOLDER, Foul, Rules, load_rules, pitch_of
+from nutmeg.match.rules.book import RULES_FOLDER, Foul, Rules, load_rules, pitch_of
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
 
 
 def changed_book(folder: Path, line: str, new: str) -> Path:
     """The league's book with one line changed."""
-    text = (FOLDER / "sim3d.toml").read_text(encoding="utf-8")
+    text = (RULES_FOLDER / "sim3d.toml").read_text(encoding="utf-8")
     assert line in text
     path = folder / "book.toml"
     path.write_text(text.replace(line, new), encoding="utf-8")
@@ -34,7 +34,7 @@ def test_the_league_s_book_has_the_numbers_that_its_server_tells_monitors(rules:
 
 
 def test_every_number_of_a_book_names_its_source() -> None:
-    for path in FOLDER.glob("*.toml"):
+    for path in RULES_FOLDER.glob("*.toml"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if "=" in line and not line.startswith(("#", "name")) and " = true" not in line:
                 assert "#" in line, f"{path.name}: {line}"

@@ -16,7 +16,7 @@ import pytest
 
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.model import Placement, Scene, SceneSettings, assemble
-from nutmeg.net.host.cameras import SLOTS, CameraLook, CameraProcess, CamerasInStep, Mailbox, Picture
+from nutmeg.net.host.cameras import MAILBOX_SIZE, CameraLook, CameraProcess, CamerasInStep, Mailbox, Picture
 from nutmeg.sim import Worlds
 from nutmeg.sim.cameras import RobotCamera, scene_cameras
 
@@ -49,8 +49,8 @@ def test_a_mailbox_gives_the_newest_entry_and_keeps_a_few() -> None:
     assert found[1]["time"] == pytest.approx(0.7)
     assert np.array_equal(found[1]["values"], np.full(5, 7.0))
     assert box.read(after=7) is None
-    assert box.entry(8 - SLOTS) is not None
-    assert box.entry(7 - SLOTS) is None
+    assert box.entry(8 - MAILBOX_SIZE) is not None
+    assert box.entry(7 - MAILBOX_SIZE) is None
 
 
 def test_a_picture_is_that_of_the_same_camera_here_effects_included(scene: Scene, cameras: CameraProcess) -> None:

@@ -39,7 +39,7 @@ def test_a_sensor_packet_is_what_was_worked_out_byte_for_byte() -> None:
     expected += b"".join(bytes([0xA0 | len(text)]) + text.encode() for text in (BODY, "6.0.0", HEAD, "6.0.0"))
     expected += b"".join(key(name) + float_list(values) for name, values in numbers.items())
     expected += key("Status") + b"\xdc\x00\x19" + bytes(status)
-    assert len(expected) == packets.SIZE == 896
+    assert len(expected) == packets.PACKET_SIZE == 896
     assert packet.bytes() == expected
 
 

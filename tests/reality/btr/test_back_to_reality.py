@@ -14,7 +14,14 @@ from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.btr.back_to_reality import BackToReality, Listeners
 from nutmeg.reality.btr.result import BtrResult
-from nutmeg.reality.btr.settings import BtrSettings, MemorySettings, StopSettings, TransferSettings, read_btr
+from nutmeg.reality.btr.settings import (
+    BtrSettings,
+    ExtendSettings,
+    MemorySettings,
+    StopSettings,
+    TransferSettings,
+    read_btr,
+)
 from nutmeg.reality.btr.warnings import Prior
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.realities import Observed, Reality, RealitySettings
@@ -22,6 +29,7 @@ from nutmeg.reality.realities.hidden import HiddenSimulation
 from nutmeg.reality.twin import Searched, Trial
 from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.search import CmaEsSettings, GeneticSettings, SearchSettings, Threads
+from nutmeg.view.reports.btr import btr_report, figure3
 
 Small = Callable[..., BtrSettings]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -381,10 +389,117 @@ def test_what_the_searched_numbers_lack_is_proposed(small_btr: Small, tmp_path: 
     assert same.proposals == (), "the searched numbers explain everything"
 
 
+TERMS = {
+    "zero": Searched(low=-0.2, high=0.2, start=0.0, unit="rad", sets=("zero.swing",)),
+    "delay": Searched(low=0.0, high=0.08, start=0.0, unit="s", sets=("delay",)),
+    "mass": Searched(low=0.5, high=2.0, start=1.0, sets=("mass.*",), relative=True),
+}
+
+
+def late(delay: float) -> RealitySettings:
+    """A reality that answers late, and does not call it a name."""
+    return RealitySettings(values={"damping": 0.1}, adjustments=(Adjustment(target="delay", value=delay),))
+
+
+@pytest.fixture(scope="module")
+def lacking(small_btr: Small) -> BtrSettings:
+    """Settings whose reality is late, which no searched number explains."""
+    damping = {"damping": Searched(low=0.01, high=0.3, start=0.05, scale="log", sets=("joint.swing.damping",))}
+    return small_btr(
+        simulation=damping,
+        reality=RealitySettings(values={"damping": 0.1, "delay": 0.04}),
+        extend=ExtendSettings(terms=TERMS),
+        transfer=TransferSettings(trials=4),
+    )
+
+
+@pytest.fixture(scope="module")
+def grown(lacking: BtrSettings, tmp_path_factory: pytest.TempPathFactory) -> BtrResult:
+    return run(lacking, tmp_path_factory.mktemp("grown") / "run")
+
+
+def test_a_term_that_the_space_lacks_is_found_and_joins_it(grown: BtrResult, lacking: BtrSettings) -> None:
+    extension = grown.iterations[0].extension
+    assert extension is not None
+    assert extension.freed is not None
+    assert extension.freed.name == "delay"
+    assert {one.name for one in extension.tried} == set(TERMS), "each was tried"
+    assert extension.freed.held_out < 0.5 * extension.control
+    assert extension.phi < 0.5 * extension.phi_before
+    assert grown.simulations.names == ("damping", "delay")
+    found = grown.simulations.named(grown.simulation)
+    assert found["delay"] == pytest.approx(0.04, abs=0.005)
+    assert [i.space.size for i in grown.iterations] == [2, 2, 2]
+    assert grown.iterations[1].phi <= grown.iterations[1].phi_before
+
+
+def test_a_term_that_gains_too_little_stays_out(lacking: BtrSettings, tmp_path: Path) -> None:
+    demanding = ExtendSettings(terms={"mass": TERMS["mass"]}, least_gain=0.99)
+    result = run(dataclasses.replace(lacking, extend=demanding, reality=late(0.04)), tmp_path / "run")
+    extension = result.iterations[0].extension
+    assert extension is not None
+    assert extension.freed is None
+    assert "None carries over" in extension.text
+    assert result.simulations.names == ("damping",)
+    assert result.iterations[1].extension is not None, "it is tried again when there are many more trials"
+
+
+def test_what_was_tried_and_gained_is_in_json_and_report(grown: BtrResult, lacking: BtrSettings) -> None:
+    told = grown.as_json()
+    extension = told["iterations"][0]["extension"]
+    assert extension["freed"] == "delay"
+    assert extension["tried"][0]["sets"] == ["delay"]
+    assert told["intervals"].keys() == {"damping", "delay"} == told["simulation"].keys()
+    assert extension["evaluations"] > 0
+    assert told["evaluations"]["simulations"] == extension["evaluations"] + 2 * 32
+    (table,) = btr_report(grown, lacking, command="nutmeg btr").tables
+    assert table.rows[0][1] == "delay"
+    assert table.rows[0][-1] == "joins"
+    assert figure3(grown).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("stop_at", [6, 11, 23, 27])
+def test_a_run_that_is_interrupted_while_terms_are_tried_ends_with_the_same_numbers(
+    grown: BtrResult, lacking: BtrSettings, tmp_path: Path, stop_at: int
+) -> None:
+    steps: list[str] = []
+
+    def stop(step: str, number: int, generation: object) -> None:
+        steps.append(step)
+        if len(steps) == stop_at + 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(lacking, tmp_path / "run", listeners=Listeners(on_generation=stop))
+    assert any(step.startswith("terms/") for step in steps)
+    assert run(lacking, tmp_path / "run").as_json() == grown.as_json()
+
+
+def test_without_a_list_the_numbers_of_the_robot_are_tried(lacking: BtrSettings, tmp_path: Path) -> None:
+    result = run(dataclasses.replace(lacking, extend=ExtendSettings(), reality=late(0.04)), tmp_path / "run")
+    extension = result.iterations[0].extension
+    assert extension is not None
+    assert extension.freed is not None
+    assert extension.freed.name == "delay"
+    assert 1 <= len(extension.tried) <= 3
+
+
+def test_a_space_that_explains_reality_stays_as_it_is(small_btr: Small, tmp_path: Path) -> None:
+    settings = small_btr(extend=ExtendSettings(terms=TERMS), transfer=TransferSettings(trials=4))
+    result = run(settings, tmp_path / "run")
+    assert result.simulations.names == ("damping", "stiffness")
+    assert [i.extension for i in result.iterations] == [None, None, None]
+
+
+def test_a_term_that_is_searched_already_is_refused(small_btr: Small) -> None:
+    with pytest.raises(ValueError, match=r"which \[simulation\] searches from the beginning"):
+        small_btr(extend=ExtendSettings(terms={"damping": Searched(low=0.0, high=1.0)}))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["btr_nao_walk", "btr_ers7_trot"])
+@pytest.mark.parametrize("name", ["btr_nao_walk/btr.toml", "btr_ers7_trot/btr.toml", "btr_ers7_trot/extend.toml"])
 def test_the_examples_of_walks_run_at_a_small_size(name: str, tmp_path: Path) -> None:
-    settings = read_btr(EXAMPLES / name / "btr.toml")
+    settings = read_btr(EXAMPLES / name)
     small = SearchSettings(generations=2, algorithm="cma-es", cma_es=CmaEsSettings(population=4, step=0.1))
     result = run(
         dataclasses.replace(

@@ -94,6 +94,32 @@ def test_a_run_leaves_a_controller_a_body_a_figure_and_a_report(
     assert np.ptp(swing.read("robot.angles")) > 0.1, "the best controller swings"
 
 
+EXTEND = """
+[extend.terms.delay]
+low = 0.0
+high = 0.08
+start = 0.0
+unit = "s"
+sets = ["delay"]
+"""
+
+
+def test_a_term_that_reality_has_is_freed_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, folder = config(tmp_path), tmp_path / "run"
+    text = file.read_text(encoding="utf-8").replace("damping = 0.2", "damping = 0.05, delay = 0.04")
+    file.write_text(text.replace("trials = 2", "trials = 4") + EXTEND, encoding="utf-8")
+    assert main(["btr", str(file), "--output", str(folder), "--json"]) == 0
+    out = capsys.readouterr()
+    found = json.loads(out.out.splitlines()[-1])
+    assert found["iterations"][0]["extension"]["freed"] == "delay"
+    assert "delay joins the searched numbers: phi falls from" in out.err
+    parameters = read_body(folder / "params.toml").parameters
+    assert parameters["delay"].sets == ("delay",)
+    assert parameters["delay"].value == found["simulation"]["delay"] > 0.02
+    assert "delay joins the searched numbers" in (folder / "report.html").read_text(encoding="utf-8")
+    assert (folder / "best.nutmeg").exists(), "the controller in the simulation with the term"
+
+
 def test_another_mode_seed_and_length_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["btr", str(config(tmp_path)), "--mode", "none", "--seed", "5", "--iterations", "1", "--json"]
     assert main([*words, "--output", str(tmp_path / "run")]) == 0

@@ -83,6 +83,9 @@ def test_a_check_names_joints_that_never_move_and_angles_that_look_like_degrees(
         bench.log(Path("slow.csv"), times, np.cos(times), angles, np.ones(60, bool))
         (problem,) = identify(capsys, config, "--check", "--train", "slow.csv")["problems"]
         assert said in problem
+    bench.log(Path("slow.csv"), times, np.full(60, 0.3), np.full(60, 0.3), np.ones(60, bool))
+    (problem,) = identify(capsys, config, "--check", "--train", "slow.csv")["problems"]
+    assert "no joint that is compared moves in any recording to fit" in problem
 
 
 def test_times_that_are_no_seconds_are_refused_before_they_are_simulated(

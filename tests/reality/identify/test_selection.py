@@ -66,6 +66,36 @@ def test_the_variant_that_predicts_what_it_has_not_seen_is_fitted(
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["variants"] == result["variants"]
 
 
+def test_terms_are_freed_one_at_a_time_as_long_as_predictions_get_better(
+    config: Path, bench: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    idle = '[parameters.idle]\nlow = 0.0\nhigh = 0.02\nstart = 0.0\nsets = ["servo.*.dead_zone"]\n'
+    text = config.read_text(encoding="utf-8").replace(
+        "[search]", idle + '[selection]\nterms = ["viscous", "idle"]\n[search]'
+    )
+    config.write_text(text, encoding="utf-8")
+    assert main(["identify", str(config), "--evaluations", "40", "--json"]) == 0
+    out = capsys.readouterr()
+    result = json.loads(out.out.splitlines()[-1])
+    assert list(result["parameters"]) == ["coulomb", "viscous"], "reality has no dead zone"
+    assert result["parameters"]["viscous"]["value"] == pytest.approx(bench.hidden["viscous"], rel=0.3)
+    names = [one["name"] for one in result["variants"]]
+    assert names[0] == "with viscous"
+    assert set(names) == {"no term", "with viscous", "with idle", "with viscous, idle"}
+    assert "with viscous carries over best" in out.err
+    again = ["identify", str(config), "--evaluations", "40", "--json", "--output", "runs/identify-1"]
+    assert main(again) == 0, "it goes on"
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["variants"] == result["variants"]
+
+
+def test_mistakes_in_terms_are_named(config: Path) -> None:
+    for more, said in (('terms = ["viscos"]', "Did you mean 'viscous'"), ('terms = ["*"]', "are all parameters")):
+        with_variants(config, f"[selection]\n{more}\n")
+        with pytest.raises(NutmegError, match=said):
+            read_identify(config)
+        config.write_text(config.read_text(encoding="utf-8").replace(f"[selection]\n{more}\n", ""), encoding="utf-8")
+
+
 def test_mistakes_in_variants_are_named(config: Path) -> None:
     settings = read_identify(with_variants(config, '[variants.dry]\nsearch = ["colomb"]\n'))
     with pytest.raises(NutmegError, match="Did you mean 'coulomb'"):

@@ -86,6 +86,29 @@ def test_a_program_that_fails_says_how(
         list(reality(command(tmp_path, program), pendulum, tmp_path).try_out(trials))
 
 
+DYING = """
+import os, signal, sys
+from pathlib import Path
+trial, results = Path(sys.argv[-2]), Path(sys.argv[-1])
+(results / f"{trial.stem}.csv").write_text("time,angles.swing\\n0.0,0.1\\n0.02,0.1\\n0.04,")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_trial_whose_program_dies_in_the_middle_is_made_again(
+    pendulum: Twin, trials: list[Trial], tmp_path: Path
+) -> None:
+    with pytest.raises(EnvironmentProblem, match="was ended by the signal SIGKILL in trial 'gentle'"):
+        list(reality(command(tmp_path, DYING), pendulum, tmp_path).try_out(trials))
+    half = tmp_path / "laboratory" / "results" / "wild.csv"
+    half.write_text("time,angles.swing\n0.0,0.1\n", encoding="utf-8")  # as if this process had been killed, too
+    gentle, wild = reality(command(tmp_path, ROBOT), pendulum, tmp_path).try_out(trials)
+    for trial, observed in zip(trials, (gentle, wild), strict=True):
+        assert observed.behaviour.series is not None
+        assert observed.behaviour.series[:, 0] == pytest.approx(0.5 * trial.commands[:, 0])
+    assert half.with_name("wild.csv.refused").exists(), "kept for whoever wants to know"
+
+
 def test_a_program_that_is_not_there_or_writes_rubbish_is_an_error(
     pendulum: Twin, trials: list[Trial], tmp_path: Path
 ) -> None:

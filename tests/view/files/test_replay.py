@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import zstandard
 
-from nutmeg.base.errors import FileError, UsageError
-from nutmeg.recording import Manifest, Recording, RecordingWriter
+from nutmeg.base.errors import FileError, RecordingError, UsageError
+from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
 from nutmeg.view.files import replay
 from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.process import MatchPagesProcess
@@ -26,6 +26,17 @@ def test_a_replay_is_one_page_that_asks_for_nothing_else(recorded: Path, tmp_pat
     head = page[: page.index("</head>")]
     assert 'src="http' not in head
     assert 'href="http' not in head
+
+
+def test_a_log_without_a_scene_becomes_a_page_with_the_robot_that_moves_by_it(tmp_path: Path) -> None:
+    manifest = Manifest(kind="log", seed=0, channels=(Channel(name="leg.position", labels=("L1_lift",), unit="rad"),))
+    with RecordingWriter.create(tmp_path / "log.nutmeg", manifest) as log:
+        for row in range(20):
+            log.append(0.1 * row, np.array([0.05 * row]))
+    with pytest.raises(RecordingError, match="--robot ROBOT"):
+        replay_html(tmp_path / "log.nutmeg", tmp_path / "plain.html")
+    out = tmp_path / "ant.html"
+    assert replay_html(tmp_path / "log.nutmeg", out, robot="ant") == out.stat().st_size > 500_000
 
 
 def test_a_shorter_replay_is_smaller(recorded: Path, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 HISTORY_FILE = "history.json"
 HOLONOMIC = ("StaticRewards", "DynamicRewards", "DynamicAvgRewards")
 """The agents whose directions are weighed, static weights first."""
-LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")} | {
+_LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarget", "Sprint", "Final")} | {
     agent.name: agent
     for agent in (
         Agent("SprintAlone", "sprint-alone", "5.2", "learned for ten seconds straight ahead only", 0.78),
@@ -62,10 +62,10 @@ LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarge
     )
 }
 """All agents that are learned, and two attempts of section 5 that became none, by name."""
-LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
+_LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
-TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in LEARNED.items()}
-START_SEED = 1001
+_TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in _LEARNED.items()}
+_START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
     "StaticRewards": "#1f6feb",
@@ -80,7 +80,7 @@ COLOURS = {
 class Effort:
     """Size of learning and measurements; by default the paper's procedure with three runs."""
 
-    agents: tuple[str, ...] = tuple(LEARNED)
+    agents: tuple[str, ...] = tuple(_LEARNED)
     population: int = 150
     generations: int = 200
     runs: int = 3
@@ -100,7 +100,7 @@ QUICK = Effort(agents=HOLONOMIC[:2], population=6, generations=3, runs=1, judged
 class Settings(experiment.ExperimentSettings):
     """Options; quick means `QUICK`, on the processor."""
 
-    seed: int = START_SEED
+    seed: int = _START_SEED
     """Seed of the starts from which walks are measured."""
     walks: Path | None = None
     """A folder with learning runs (static-rewards-1.toml, ..., history.json) that are measured, and nothing learned."""
@@ -120,8 +120,8 @@ class Settings(experiment.ExperimentSettings):
         """What is learned, and how much."""
         effort = self.effort or (QUICK if self.quick else Effort())
         for name in self.agents:
-            if name not in LEARNED:
-                raise UnknownNameError("agent", name, LEARNED)
+            if name not in _LEARNED:
+                raise UnknownNameError("agent", name, _LEARNED)
         return replace(
             effort,
             agents=self.agents or effort.agents,
@@ -144,10 +144,10 @@ def learn_agents(
     history: dict[str, list[LearnGeneration]] = {}
     left = list(effort.agents)
     while left:
-        layer = [name for name in left if LAYERS.get(name) not in left]
+        layer = [name for name in left if _LAYERS.get(name) not in left]
         left = [name for name in left if name not in layer]
         # Walks of one batch have the same sets of parameters, and only courses are walked in batches.
-        for group in ([name for name in layer if name not in LAYERS], *([name] for name in layer if name in LAYERS)):
+        for group in ([name for name in layer if name not in _LAYERS], *([name] for name in layer if name in _LAYERS)):
             if group:
                 _learn_group(folder, _searches(folder, effort, device, group), history, say)
 
@@ -157,16 +157,16 @@ def _searches(
 ) -> dict[str, LearnSettings]:
     """The searches of agents that walk together, by the names of their runs."""
     return {
-        f"{LEARNED[name].walk}-{seed}": LearnSettings(
-            task=TASK_NAMES[name],
+        f"{_LEARNED[name].walk}-{seed}": LearnSettings(
+            task=_TASK_NAMES[name],
             device="cpu" if name == "Final" else device,
-            start=str(folder / f"{LEARNED[LAYERS[name]].walk}-{seed}.toml") if name in LAYERS else "",
+            start=str(folder / f"{_LEARNED[_LAYERS[name]].walk}-{seed}.toml") if name in _LAYERS else "",
             population=effort.population,
             generations=effort.generations,
             starts=1,
             judged_starts=effort.judged,
             seed=seed,
-            name=LEARNED[name].walk,
+            name=_LEARNED[name].walk,
         )
         for name in agents
         for seed in range(1, effort.runs + 1)
@@ -234,7 +234,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     keys = [(agent, number, walk) for agent, runs in walks.items() for number, walk in runs.items()]
     jobs = [
         experiment.SeedJob(
-            out / f"{LEARNED[agent].walk}-{number}",
+            out / f"{_LEARNED[agent].walk}-{number}",
             settings.seed,
             {"starts": starts, "walk": asdict(walk)},
             partial(_speeds, walk, starts),
@@ -365,9 +365,9 @@ def learned_walks(folder: Path) -> dict[str, dict[int, WalkParameters]]:
     found = {
         agent: {
             int(path.stem.rpartition("-")[2]): read_walk(str(path))
-            for path in sorted(folder.glob(f"{LEARNED[agent].walk}-[0-9]*.toml"))
+            for path in sorted(folder.glob(f"{_LEARNED[agent].walk}-[0-9]*.toml"))
         }
-        for agent in LEARNED
+        for agent in _LEARNED
     }
     found = {agent: runs for agent, runs in found.items() if runs}
     if not found:
@@ -380,7 +380,7 @@ def summary(agent: str, runs: Sequence[Mapping[str, Any]], walks: Sequence[WalkP
     values = {way: [one[way]["mean"] for one in runs] for way in (*DIRECTIONS, "turn")}
     ways = np.array([values[way] for way in DIRECTIONS])
     return {
-        "paper": LEARNED[agent].paper,
+        "paper": _LEARNED[agent].paper,
         "runs": len(runs),
         "generations": [walk.origin.generations for walk in walks],
         "evaluations": [walk.origin.evaluations for walk in walks],
@@ -439,12 +439,12 @@ def _difference(a: Sequence[float], b: Sequence[float]) -> tuple[experiment.Esti
     )
 
 
-COMPARED = (
+_COMPARED = (
     ("evenness", "fastest over slowest direction"),
     ("forward_over_sideways", "forward over sideways"),
 )
 """Measures that dynamic weights are said to reduce."""
-PAPER_RATIOS = {
+_PAPER_RATIOS = {
     name: {
         "evenness": max(speeds.values()) / min(speeds.values()),
         "forward_over_sideways": speeds["forward"] / speeds["sideways"],
@@ -453,7 +453,7 @@ PAPER_RATIOS = {
     if (speeds := {way: speed for way, speed in AGENTS[name].paper.items() if speed is not None})
 }
 """Values of these measures for the paper's walks, from table 2."""
-SIZE_TOLERANCE, MIN_RATIO_TOLERANCE = 0.25, 0.1
+_SIZE_TOLERANCE, _MIN_RATIO_TOLERANCE = 0.25, 0.1
 """Tolerance of a difference of ratios, as a share of the paper's difference, and the smallest tolerance."""
 
 
@@ -461,7 +461,7 @@ def _tests(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Static against dynamic weights, by Welch's test over learning runs."""
     rows = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
-        for key, what in COMPARED:
+        for key, what in _COMPARED:
             if {"StaticRewards", other} <= set(agents):
                 static, dynamic = agents["StaticRewards"][key], agents[other][key]
                 p = _difference(static, dynamic)[1]
@@ -488,13 +488,13 @@ def _order_claims(
     """Claims of sections 5 and 6 about one agent against another, with intervals over learning runs."""
     claims = []
     for other in ("DynamicRewards", "DynamicAvgRewards"):
-        for key, ratio in COMPARED:
+        for key, ratio in _COMPARED:
             if {"StaticRewards", other} <= set(agents):
                 found, _ = _difference(agents["StaticRewards"][key], agents[other][key])
                 what = f"{ratio}: StaticRewards less {other}"
                 claims.append(experiment.Claim(what=what, ours=found, least=0.0, digits=2))
-                paper = PAPER_RATIOS["StaticRewards"][key] - PAPER_RATIOS[other][key]
-                tolerance = max(SIZE_TOLERANCE * abs(paper), MIN_RATIO_TOLERANCE)
+                paper = _PAPER_RATIOS["StaticRewards"][key] - _PAPER_RATIOS[other][key]
+                tolerance = max(_SIZE_TOLERANCE * abs(paper), _MIN_RATIO_TOLERANCE)
                 claims.append(experiment.Claim.near(f"{what}, as much as", found, paper, tolerance, digits=2))
     for first, second in (("Sprint", "GoToTarget"), ("FaceForward", "StaticRewards")):
         if {first, second} <= set(agents):
@@ -503,7 +503,7 @@ def _order_claims(
             claims.append(experiment.Claim(what=what, ours=found, least=0.0, unit="m/s"))
     if {"StaticRewards", "FaceForward"} <= set(agents):
         last = [
-            [one["best"][-1] for name, one in history.items() if name.startswith(LEARNED[agent].walk)]
+            [one["best"][-1] for name, one in history.items() if name.startswith(_LEARNED[agent].walk)]
             for agent in ("FaceForward", "StaticRewards")
         ]
         found, _ = _difference(*last)
@@ -521,7 +521,7 @@ def _draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
     from nutmeg.view.reports.plots import save_png
 
     runs = {
-        agent: [one for name, one in history.items() if name.rpartition("-")[0] == LEARNED[agent].walk]
+        agent: [one for name, one in history.items() if name.rpartition("-")[0] == _LEARNED[agent].walk]
         for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}

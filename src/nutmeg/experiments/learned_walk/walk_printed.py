@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-MENDED, ALL, MASS = "mended", "all", "centre of mass"
+_MENDED, ALL, MASS = "mended", "all", "centre of mass"
 STARTS = 20
 MIN_SPEED = 0.1
 """Smallest speed of the corrected walk in every direction [m/s]."""
@@ -41,7 +41,7 @@ class Settings(experiment.ExperimentSettings):
 
 def _printed_walks() -> dict[str, WalkParameters]:
     """The walk `initial` with mended equations, with each of the printed ones, with all, and sensing its real mass."""
-    chosen = {MENDED: 0, **PRINTED_EQUATIONS, ALL: sum(PRINTED_EQUATIONS.values())}
+    chosen = {_MENDED: 0, **PRINTED_EQUATIONS, ALL: sum(PRINTED_EQUATIONS.values())}
     start = read_walk("initial")
     walks = {name: start.with_set("walk", {"as_printed": float(equations)}) for name, equations in chosen.items()}
     return {**walks, MASS: start.with_set("walk", {"sense_mass": 1.0})}
@@ -60,7 +60,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         say(f"as printed: {name}")
         speeds = each_seed(out / name, [settings.seed], {"starts": starts, "walk": name}, one)[0]
         rows[name] = {"speeds": speeds, "falls": sum(found["falls"] for found in speeds.values())}
-    mended = rows[MENDED]
+    mended = rows[_MENDED]
     slowest = min(mended["speeds"][way]["mean"] for way in DIRECTIONS)
     goals = [
         experiment.Goal(what="mended equations: slowest direction", found=slowest, limit=MIN_SPEED, unit=" m/s"),

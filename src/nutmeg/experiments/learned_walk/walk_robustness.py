@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-WALKING_COLOUR = "#1f6feb"
-STANDING_COLOUR = "#d1242f"
-LINE_STYLES = {"ideal": "-", "servo": "--", "motoflex": ":"}
-PANEL_COLUMNS = 4
+_WALKING_COLOUR = "#1f6feb"
+_STANDING_COLOUR = "#d1242f"
+_LINE_STYLES = {"ideal": "-", "servo": "--", "motoflex": ":"}
+_PANEL_COLUMNS = 4
 
 
 def _plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
@@ -45,7 +45,7 @@ def _plot_pushes(path: Path, curves: Sequence[Mapping[str, Any]]) -> None:
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(curve["walk"] for curve in curves))
-    columns = min(PANEL_COLUMNS, len(names))
+    columns = min(_PANEL_COLUMNS, len(names))
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.4 * columns, 2.9 * rows + 0.4), layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -78,8 +78,8 @@ def _draw(panel: Any, curve: Mapping[str, Any]) -> None:  # noqa: ANN401 (an axe
         [row["impulse"] for row in known],
         shares,
         yerr=[[max(one, 0.0) for one in below], [max(one, 0.0) for one in above]],
-        linestyle=LINE_STYLES.get(curve["actuation"], "-."),
-        color=WALKING_COLOUR if curve["walking"] else STANDING_COLOUR,
+        linestyle=_LINE_STYLES.get(curve["actuation"], "-."),
+        color=_WALKING_COLOUR if curve["walking"] else _STANDING_COLOUR,
         marker="o",
         markersize=3,
         elinewidth=0.8,

@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 # sideways; a walk learned while facing its targets is the fastest ahead and hardly goes sideways.
 
 
-MIN_DIRECTION_SPEED = 0.55
+_MIN_DIRECTION_SPEED = 0.55
 """Goal for the speed of DynamicRewards in every direction [m/s]."""
-MAX_EVENNESS = 1.15
+_MAX_EVENNESS = 1.15
 """Goal for its fastest direction over its slowest."""
-MIN_FORWARD_SPEED = 0.80
+_MIN_FORWARD_SPEED = 0.80
 """Goal for the forward speed of FaceForward [m/s]."""
-MIN_FITNESS_RATIO = 3.0
+_MIN_FITNESS_RATIO = 3.0
 """Goal for the fitness of GoToTarget over that of Initial."""
-MAX_FALL_SHARE = 1 / 20
+_MAX_FALL_SHARE = 1 / 20
 """Share of the starts that may end in a fall."""
-MIN_PHI_LENGTH = 0.08
+_MIN_PHI_LENGTH = 0.08
 """The least phi_length with which steps are slow enough for a real motor."""
-MAX_SIDEWAYS_SPEED = 0.1
+_MAX_SIDEWAYS_SPEED = 0.1
 """A walk slower than this does not go in a direction [m/s]; the untrained one is faster in all."""
-SPEED_UNIT = " m/s"
+_SPEED_UNIT = " m/s"
 SPEED_TOLERANCE = 0.05
 """A speed counts as the paper's within this [m/s]."""
 
@@ -77,14 +77,14 @@ def _holonomic(agents: Agents) -> Iterator[experiment.Goal]:
     name = "DynamicRewards"
     for way in DIRECTIONS:
         yield experiment.Goal(
-            what=f"{name}, {way}", found=_speed(agents, name, way), limit=MIN_DIRECTION_SPEED, unit=SPEED_UNIT
+            what=f"{name}, {way}", found=_speed(agents, name, way), limit=_MIN_DIRECTION_SPEED, unit=_SPEED_UNIT
         )
     found = evenness(agents[name]["speeds"]) if name in agents else None
-    yield experiment.Goal(what=f"{name}, fastest over slowest direction", found=found, limit=MAX_EVENNESS, most=True)
+    yield experiment.Goal(what=f"{name}, fastest over slowest direction", found=found, limit=_MAX_EVENNESS, most=True)
     falls = [_falls(agents, name, way) for way in DIRECTIONS]
     worst = None if None in falls else max(one for one in falls if one is not None)
     yield experiment.Goal(
-        what=f"{name}, share of falls in the worst direction", found=worst, limit=MAX_FALL_SHARE, most=True
+        what=f"{name}, share of falls in the worst direction", found=worst, limit=_MAX_FALL_SHARE, most=True
     )
     yield _changes(agents, name)
 
@@ -92,20 +92,22 @@ def _holonomic(agents: Agents) -> Iterator[experiment.Goal]:
 def _ahead(agents: Agents) -> Iterator[experiment.Goal]:
     name = "FaceForward"
     yield experiment.Goal(
-        what=f"{name}, forward", found=_speed(agents, name, "forward"), limit=MIN_FORWARD_SPEED, unit=SPEED_UNIT
+        what=f"{name}, forward", found=_speed(agents, name, "forward"), limit=_MIN_FORWARD_SPEED, unit=_SPEED_UNIT
     )
     found = _falls(agents, name, "forward")
-    yield experiment.Goal(what=f"{name}, share of falls forward", found=found, limit=MAX_FALL_SHARE, most=True)
+    yield experiment.Goal(what=f"{name}, share of falls forward", found=found, limit=_MAX_FALL_SHARE, most=True)
     yield _changes(agents, name)
     taken = f" (a step takes {agents[name]['step_time']:.3f} s)" if name in agents else ""
     yield experiment.Goal(
-        what=f"{name}, phi_length{taken}", found=_of(agents, name, "phi_length"), limit=MIN_PHI_LENGTH
+        what=f"{name}, phi_length{taken}", found=_of(agents, name, "phi_length"), limit=_MIN_PHI_LENGTH
     )
 
 
 def _course(agents: Agents) -> Iterator[experiment.Goal]:
     found = _of(agents, "GoToTarget", "fitness_ratio")
-    yield experiment.Goal(what="GoToTarget, fitness on the course over Initial's", found=found, limit=MIN_FITNESS_RATIO)
+    yield experiment.Goal(
+        what="GoToTarget, fitness on the course over Initial's", found=found, limit=_MIN_FITNESS_RATIO
+    )
 
 
 def _ordering(agents: Agents) -> Iterator[experiment.Goal]:
@@ -115,7 +117,7 @@ def _ordering(agents: Agents) -> Iterator[experiment.Goal]:
     yield experiment.Goal(what="ordering: StaticRewards, the same over DynamicRewards' own", found=more, limit=1.0)
     found = _speed(agents, "FaceForward", "sideways")
     yield experiment.Goal(
-        what="ordering: FaceForward, sideways", found=found, limit=MAX_SIDEWAYS_SPEED, most=True, unit=SPEED_UNIT
+        what="ordering: FaceForward, sideways", found=found, limit=_MAX_SIDEWAYS_SPEED, most=True, unit=_SPEED_UNIT
     )
     ahead = _speed(agents, "FaceForward", "forward")
     others = [_speed(agents, name, "forward") for name in agents if name != "FaceForward"]
@@ -128,7 +130,7 @@ def _changes(agents: Agents, name: str) -> experiment.Goal:
     changes = _of(agents, name, "changes")
     found = None if changes is None else changes["falls"] / changes["trials"]
     return experiment.Goal(
-        what=f"{name}, share of falls with a change every 3 s", found=found, limit=MAX_FALL_SHARE, most=True
+        what=f"{name}, share of falls with a change every 3 s", found=found, limit=_MAX_FALL_SHARE, most=True
     )
 
 
@@ -156,8 +158,8 @@ def _quotient(a: float, b: float) -> float:
     return a / b if b > 0 else math.inf
 
 
-BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f"}
-BAR_WIDTH = 0.26
+_BAR_COLOURS = {"forward": "#1f6feb", "backward": "#1a7f37", "sideways": "#d1242f"}
+_BAR_WIDTH = 0.26
 
 
 def _plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
@@ -173,22 +175,22 @@ def _plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
     panel = figure.subplots()
     labelled = False
     for place, way in enumerate(DIRECTIONS):
-        left = [index + (place - 1) * BAR_WIDTH for index in range(len(agents))]
+        left = [index + (place - 1) * _BAR_WIDTH for index in range(len(agents))]
         speeds = [row["speeds"][way] for row in agents.values()]
         errors = [one["se"] for one in speeds]
         panel.bar(
             left,
             [one["mean"] for one in speeds],
-            BAR_WIDTH * 0.92,
+            _BAR_WIDTH * 0.92,
             yerr=errors,
-            color=BAR_COLOURS[way],
+            color=_BAR_COLOURS[way],
             label=way,
             error_kw={"lw": 1, "capsize": 2},
         )
         for x, row in zip(left, agents.values(), strict=True):
             if (paper := row["paper"][way]) is not None:
                 label = "" if labelled else "paper"
-                panel.plot([x - BAR_WIDTH / 2, x + BAR_WIDTH / 2], [paper, paper], color="black", lw=2.2, label=label)
+                panel.plot([x - _BAR_WIDTH / 2, x + _BAR_WIDTH / 2], [paper, paper], color="black", lw=2.2, label=label)
                 labelled = True
     panel.set_xticks(range(len(agents)), agents, fontsize=9)
     panel.set_ylabel("speed over 10 s from standing [m/s]")
@@ -200,7 +202,7 @@ def _plot_speeds(path: Path, agents: Mapping[str, Mapping[str, Any]]) -> None:
     figure.savefig(path, dpi=130)
 
 
-OTHER_WAYS: dict[Facing, str] = {"hold": "not turning", "turn-first": "turning first"}
+_OTHER_WAYS: dict[Facing, str] = {"hold": "not turning", "turn-first": "turning first"}
 """Ways to targets that section 5 rejected after games, by the facing of a walk."""
 
 
@@ -251,7 +253,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     _compare(agents)
     ways = {}
     if "GoToTarget" in known:
-        for facing in OTHER_WAYS:
+        for facing in _OTHER_WAYS:
             walk = replace(known["GoToTarget"], facing=facing)
 
             def other(number: int, walk: WalkParameters = walk) -> dict[str, Any]:
@@ -303,7 +305,7 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         *(f"{name}: not measured, there is no {file}" for name, file in answer["missing"].items()),
         *(_origin(name, row["made"]) for name, row in answer["agents"].items()),
         *(
-            f"GoToTarget, {OTHER_WAYS[facing]}: fitness on the course {one['mean']:.1f} ±{one['se']:.1f}, "
+            f"GoToTarget, {_OTHER_WAYS[facing]}: fitness on the course {one['mean']:.1f} ±{one['se']:.1f}, "
             f"{one['falls']} falls"
             for facing, one in answer["ways_to_targets"].items()
         ),
@@ -339,7 +341,7 @@ def _turning_claims(agents: Agents, ways: Mapping[Facing, Mapping[str, Any]]) ->
         found = experiment.Estimate.with_error(
             turning["mean"] - other["mean"], math.hypot(turning["se"], other["se"]), turning["trials"]
         )
-        what = f"GoToTarget, fitness of turning on the way less that of {OTHER_WAYS[facing]}"
+        what = f"GoToTarget, fitness of turning on the way less that of {_OTHER_WAYS[facing]}"
         claims.append(experiment.Claim(what=what, ours=found, least=0.0, digits=1))
     return claims
 

@@ -74,11 +74,11 @@ PAPER_DIFFERENCES: dict[tuple[str, str], tuple[float, float]] = {
     ("Final", "Sprint"): (0.15, 0.07),
 }
 """Mean goal differences of the first agent and their standard errors: table 3, then sections 5.1, 5.2 and 5.3."""
-TOLERANCE = 0.25
+_TOLERANCE = 0.25
 """A difference counts as the paper's within this share of it."""
-MIN_TOLERANCE = 0.5
+_MIN_TOLERANCE = 0.5
 """Smallest tolerance of a goal difference, in goals in 600 s."""
-PAPER_SECONDS = 600.0
+_PAPER_SECONDS = 600.0
 """Length of the paper's games; differences of shorter games are scaled to it before they are compared [s]."""
 
 
@@ -96,7 +96,7 @@ class Size:
     pairs: tuple[tuple[str, str], ...] = tuple(PAPER_DIFFERENCES)
 
 
-SIZES = {
+_SIZES = {
     "quick": Size(games=4, players=1, half_length=120.0, halves=1, pairs=(("GoToTarget", "Initial"),)),
     "middle": Size(games=8, players=2, half_length=120.0, halves=1),
     "full": Size(games=10, players=4, half_length=300.0, halves=1),
@@ -120,7 +120,7 @@ class Settings(experiment.ExperimentSettings):
     @property
     def games(self) -> Size:
         """The number and size of games."""
-        return experiment.find_scale(self.size or self.scale, SIZES, "quick" if self.quick else "full")
+        return experiment.find_scale(self.size or self.scale, _SIZES, "quick" if self.quick else "full")
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
@@ -160,8 +160,8 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         f"goals a game of the first more than of the second (standard error): {settings['games']} games of "
         f"{settings['halves']} x {settings['half_length']:g} s for each pair, {settings['players']} against "
         f"{settings['players']}; the paper's are 100 games of 2 x 300 s, 9 against 9.",
-        f"verdicts by intervals of 90 %, after scaling to 600 s, within {TOLERANCE:.0%} of the paper's difference or "
-        f"{MIN_TOLERANCE:g} goals: {experiment.count_verdicts(answer['claims'])}.",
+        f"verdicts by intervals of 90 %, after scaling to 600 s, within {_TOLERANCE:.0%} of the paper's difference or "
+        f"{_MIN_TOLERANCE:g} goals: {experiment.count_verdicts(answer['claims'])}.",
         f"order here: {_ranking(answer['strengths'])}.",
         f"the paper's: {_ranking(answer['paper_strengths'])}; rank correlation "
         f"{experiment.number(answer['rank_correlation'], 2)}.",
@@ -222,7 +222,7 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
 
 def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
     paper, error = PAPER_DIFFERENCES[home, away]
-    longer = PAPER_SECONDS / (size.halves * size.half_length)
+    longer = _PAPER_SECONDS / (size.halves * size.half_length)
     ours = experiment.Estimate.with_error(record.difference, None, 0)
     if record.difference is not None and record.error is not None:
         # Games that all end alike have no spread; one goal in all of them is then as likely as none.
@@ -243,8 +243,8 @@ def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
 
 
 def pair_claim(what: str, ours: experiment.Estimate, paper: float, paper_error: float) -> experiment.Claim:
-    """The claim that two agents differ by as many goals as in the paper, within `TOLERANCE` of it."""
-    tolerance = max(MIN_TOLERANCE, TOLERANCE * abs(paper))
+    """The claim that two agents differ by as many goals as in the paper, within `_TOLERANCE` of it."""
+    tolerance = max(_MIN_TOLERANCE, _TOLERANCE * abs(paper))
     return experiment.Claim.near(what, ours, paper, tolerance, error=paper_error, unit="goals", digits=2)
 
 

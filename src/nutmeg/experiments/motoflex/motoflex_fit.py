@@ -76,8 +76,8 @@ WALKS = {
     "curve": dataclasses.replace(QUICK_STEPS, forward=0.05, turn=0.4, start=0.7, stop=0.3, ramp=1),
     "long steps": PreviewWalkSettings(forward=0.15, step_duration=0.8, start=0.7, stop=0.3, ramp=1),
 }
-KICK_SETTINGS = KickSettings(shift_time=0.6, back_time=0.4, return_time=0.4)
-DELICATE_WALK = dataclasses.replace(MOTOFLEX_2, zmp_width=0.85)
+_KICK_SETTINGS = KickSettings(shift_time=0.6, back_time=0.4, return_time=0.4)
+_DELICATE_WALK = dataclasses.replace(MOTOFLEX_2, zmp_width=0.85)
 """The paper's second set-up with the weight 15 % further inside: stiff legs walk, soft ones fall."""
 
 
@@ -98,7 +98,7 @@ SEARCHED_FACTORS = {
     "flex_stiffness": _factor(0.25, 2.0, "flex.legs.stiffness"),
 }
 """Factors; stiffer gears than these are unstable with steps of 4 ms."""
-SEARCHED_LEGS = {
+_SEARCHED_LEGS = {
     "legs": _factor(0.05, 4.0, "gear.*.stiffness", "flex.legs.stiffness"),
     "play": _factor(0.1, 3.0, "gear.*.play"),
 }
@@ -114,7 +114,7 @@ def motoflex_twin(timestep: float, searched: dict[str, Searched] | None = None, 
 def four_walks_and_a_kick(table: RobotTable, seconds: float) -> list[Trial]:
     """The five trials of an evaluation: four walks of this duration [s], and a kick of its own duration."""
     trials = [walking(table, name, settings, seconds) for name, settings in WALKS.items()]
-    kick = Kick(table, KICK_SETTINGS)
+    kick = Kick(table, _KICK_SETTINGS)
     times = np.arange(round(kick.duration / COMMAND_PERIOD)) * COMMAND_PERIOD
     return [*trials, Trial(name="kick", period=COMMAND_PERIOD, commands=kick.angles(times))]
 
@@ -126,7 +126,7 @@ def walking(table: RobotTable, name: str, settings: PreviewWalkSettings, seconds
     return Trial(name=name, period=COMMAND_PERIOD, commands=commands)
 
 
-PAPER_SCALE = {
+_PAPER_SCALE = {
     "parents": 10,
     "children": 800,
     "lifetime": 3,
@@ -136,21 +136,21 @@ PAPER_SCALE = {
     "robots": "four walking, one kicking",
     "nodes": 200,
 }
-LIFETIME = 3
+_LIFETIME = 3
 """Lifetime of a parent of the evolution strategy, in generations."""
-WALKERS = ("hidden", "before", "found")
+_WALKERS = ("hidden", "before", "found")
 """Robots that walk after a fit: the hidden one, the one before the fit, and that of the first strategy."""
-CUT_GOAL = 5.0
+_CUT_GOAL = 5.0
 """Goal for the factor by which a fit reduces the error."""
-EXPONENT = 2.0
+_EXPONENT = 2.0
 """The exponent m of F."""
 DISTURBANCE = Disturbance(angle=0.0005, resolution=0.0015)
 """Noise and resolution of the encoders, as of a Nao's [rad]."""
-STIFF_ROBOT = np.array([2.0, 0.3])
+_STIFF_ROBOT = np.array([2.0, 0.3])
 """Legs and play of the robot that does not fall, in the demonstration of m."""
-SOFT_ROBOT = np.array([0.1, 1.0])
+_SOFT_ROBOT = np.array([0.1, 1.0])
 """A simulation of it that falls."""
-LOOSE_ROBOT = np.array([1.0, 2.0])
+_LOOSE_ROBOT = np.array([1.0, 2.0])
 """A simulation of it that walks on."""
 SHOWN_JOINTS = ("LHipRoll", "LKneePitch", "RAnklePitch")
 
@@ -180,7 +180,7 @@ class Scale:
     """Number of reference ZMPs that are tried afterwards."""
     judged: bool = False
     """Whether the first robot's numbers are judged for identifiability."""
-    least_cut: float = CUT_GOAL
+    least_cut: float = _CUT_GOAL
     """The factor by which F must be cut."""
 
     @property
@@ -232,8 +232,8 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     size, numbers = settings.size, range(settings.seed, settings.seed + settings.seeds)
     known = {
         **{key: value for key, value in vars(size).items() if key != "least_cut"},
-        "exponent": EXPONENT,
-        "lifetime": LIFETIME,
+        "exponent": _EXPONENT,
+        "lifetime": _LIFETIME,
         "noise": vars(DISTURBANCE),
     }
     decisive = {**known, "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else ""}
@@ -244,7 +244,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     falls = falling(size.timestep, out)
     claims = [one.as_json() for one in _claims(runs, size)]
     goals = [one.as_json() for one in _goals(runs, size)]
-    answer = {"experiment": "motoflex-fit", "paper": PAPER_SCALE, "settings": known}
+    answer = {"experiment": "motoflex-fit", "paper": _PAPER_SCALE, "settings": known}
     return {**answer, "claims": claims, "goals": goals, "falls": falls, "runs": runs}
 
 
@@ -272,7 +272,7 @@ def _claims(runs: Sequence[Mapping[str, Any]], size: Scale) -> list[experiment.C
         experiment.Claim(
             what=f"{name}: F cut by the factor",
             ours=experiment.Estimate.of([r["strategies"][name]["cut"] for r in runs]),
-            least=CUT_GOAL,
+            least=_CUT_GOAL,
             digits=1,
         )
         for name in size.strategies
@@ -338,12 +338,13 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         "CPU [s]": lambda row: f"{row['cpu_seconds']:.0f}",
     }
     notes = [
-        f"robot {run['seed']}, {row['set_up']}: " + ", ".join(f"{who} {_walked(row[who])}" for who in WALKERS)
+        f"robot {run['seed']}, {row['set_up']}: " + ", ".join(f"{who} {_walked(row[who])}" for who in _WALKERS)
         for run in answer["runs"]
         for row in run["walks"]
     ]
     notes += [
-        f"robot {run['seed']}, reference ZMP {row['zmp']}: " + ", ".join(f"{who} {_stood(row[who])}" for who in WALKERS)
+        f"robot {run['seed']}, reference ZMP {row['zmp']}: "
+        + ", ".join(f"{who} {_stood(row[who])}" for who in _WALKERS)
         for run in answer["runs"]
         for row in run["zmps"]
     ]
@@ -362,7 +363,7 @@ def _stood(fallen_at: float | None) -> str:
     return "stays up" if fallen_at is None else f"falls at {fallen_at:.1f} s"
 
 
-def _error(exponent: float = EXPONENT) -> DistanceSettings:
+def _error(exponent: float = _EXPONENT) -> DistanceSettings:
     return DistanceSettings(kind="joint_error", exponent=exponent)
 
 
@@ -393,7 +394,7 @@ def _fit_robot(seed: int, settings: Settings, out: Path | None, say: experiment.
     chosen = found[size.strategies[0]]
     bodies = {
         who: found_body(twin, candidate, "nutmeg reproduce motoflex-fit")
-        for who, candidate in zip(WALKERS, (hidden, twin.space.start, chosen.best.candidate), strict=True)
+        for who, candidate in zip(_WALKERS, (hidden, twin.space.start, chosen.best.candidate), strict=True)
     }
     row: dict[str, Any] = {
         "seed": seed,
@@ -425,7 +426,7 @@ def _search(fit: ReplayCost, strategy: str, size: Scale, seed: int, say: experim
         return minimise(fit.rows, descent, InThisThread(), budget=budget, on_generation=report)
     searcher: EvolutionStrategy | CmaEs = CmaEs(space, CmaEsSettings(), rng)
     if strategy == "es":
-        lives = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=LIFETIME)
+        lives = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=_LIFETIME)
         searcher = EvolutionStrategy(space, lives, rng)
     return minimise(fit, searcher, InThisThread(), budget=budget, on_generation=report)
 
@@ -488,10 +489,10 @@ def _other_zmps(bodies: Mapping[str, IdentifiedBody], size: Scale, say: experime
 
 def falling(timestep: float, out: Path | None = None, *, seconds: float = 6.0) -> dict[str, Any]:
     """F of a simulation that falls and of a better one that walks on, for m = 0, 1 and 2."""
-    twin = motoflex_twin(timestep, SEARCHED_LEGS)
-    trial = walking(twin.table, "delicate", DELICATE_WALK, seconds)
-    fit = hidden_fit(twin, STIFF_ROBOT, [trial], DISTURBANCE, np.random.default_rng(0), fallen=FALLEN_COSINE)
-    seen, real = fit.behaviours(np.stack([SOFT_ROBOT, LOOSE_ROBOT]))[0], fit.measured[0].real
+    twin = motoflex_twin(timestep, _SEARCHED_LEGS)
+    trial = walking(twin.table, "delicate", _DELICATE_WALK, seconds)
+    fit = hidden_fit(twin, _STIFF_ROBOT, [trial], DISTURBANCE, np.random.default_rng(0), fallen=FALLEN_COSINE)
+    seen, real = fit.behaviours(np.stack([_SOFT_ROBOT, _LOOSE_ROBOT]))[0], fit.measured[0].real
     frames = [int(n) for n in np.asarray(seen.frames)]
     names = ("falls", "walks on")
     values = {

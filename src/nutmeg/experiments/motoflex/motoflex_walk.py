@@ -58,7 +58,7 @@ PAPER_SPEEDS = {"ideal": 0.200, "motoflex": 0.209, "real robot": 0.250}
 """Speeds in the paper at 200 mm/s commanded [m/s]; `ideal` is its simulation without extensions."""
 SPEED_TOLERANCE = 0.01
 """Speeds count as equal within this [m/s]: 5 % of the commanded speed, about the effect that the paper reports."""
-CURED_WALK = dataclasses.replace(MOTOFLEX_2, zmp_width=0.7)
+_CURED_WALK = dataclasses.replace(MOTOFLEX_2, zmp_width=0.7)
 """Set-up 2 with the reference ZMP kept 30 % further inside."""
 ACTUATIONS = ("ideal", "servo", "motoflex")
 COMMAND_PERIOD = 0.02
@@ -66,7 +66,7 @@ COMMAND_PERIOD = 0.02
 
 
 @dataclass(frozen=True)
-class SetUp:
+class _SetUp:
     """One walk of the experiment."""
 
     name: str
@@ -75,9 +75,9 @@ class SetUp:
 
 
 SET_UPS = (
-    SetUp("200 mm/s, 1 s", MOTOFLEX_1, "figure-3.png"),
-    SetUp("50 mm/s, 2 s", MOTOFLEX_2, "figure-4.png"),
-    SetUp("50 mm/s, 2 s, other ZMP", CURED_WALK, "figure-4-cured.png"),
+    _SetUp("200 mm/s, 1 s", MOTOFLEX_1, "figure-3.png"),
+    _SetUp("50 mm/s, 2 s", MOTOFLEX_2, "figure-4.png"),
+    _SetUp("50 mm/s, 2 s, other ZMP", _CURED_WALK, "figure-4-cured.png"),
 )
 ZMP_REFERENCES: tuple[Mapping[str, Any], ...] = (
     *({"zmp_width": width} for width in (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)),
@@ -86,7 +86,7 @@ ZMP_REFERENCES: tuple[Mapping[str, Any], ...] = (
     {"zmp_width": 0.9, "zmp_offset": (0.01, 0.0)},
 )
 """Reference ZMPs of set-up 2: how far they swing sideways, where they rest in a foot, and how they travel under it."""
-SEARCHED_COMPLIANCE = {
+_SEARCHED_COMPLIANCE = {
     name: Searched(low=low, high=high, start=1.0, scale="log", sets=sets, relative=True)
     for name, low, high, sets in (
         ("pitch gain", 0.3, 3.0, ("servo.leg130.p",)),
@@ -108,7 +108,7 @@ class Scale:
     seconds: float
     """Length of a walk [s]."""
     actuations: tuple[str, ...] = ACTUATIONS
-    set_ups: tuple[SetUp, ...] = SET_UPS
+    set_ups: tuple[_SetUp, ...] = SET_UPS
     ablation_seeds: int = 2
     """Walks of each partial model in both set-ups."""
     references: int = len(ZMP_REFERENCES)
@@ -274,7 +274,7 @@ def _goals(answer: Mapping[str, Any]) -> list[experiment.Goal]:
     ]
 
 
-def _is(row: Mapping[str, Any], set_up: SetUp, actuation: str) -> bool:
+def _is(row: Mapping[str, Any], set_up: _SetUp, actuation: str) -> bool:
     return bool(row["set_up"] == set_up.name and row["actuation"] == actuation)
 
 
@@ -328,10 +328,10 @@ def _references(size: Scale, say: experiment.Progress) -> list[dict[str, Any]]:
 # The search of compliance: which motors, gears and links would rock and walk as the paper's robot does?
 
 
-SEARCH_SECONDS = 9.0
+_SEARCH_SECONDS = 9.0
 FALL_COST = 4.0
 """Cost of a candidate that falls, more than any that walks has."""
-SHOWN_CANDIDATES = 12
+_SHOWN_CANDIDATES = 12
 """Number of best candidates that are shown in detail."""
 
 
@@ -347,7 +347,7 @@ class ComplianceCost:
         rollout = self.twin.simulate(candidates, [self.trial], fallen=FALLEN_COSINE)[0]
         assert rollout.pose is not None
         found = []
-        stop = STARTING_SECONDS + int(SEARCH_SECONDS - STOPPING_SECONDS - STARTING_SECONDS)
+        stop = STARTING_SECONDS + int(_SEARCH_SECONDS - STOPPING_SECONDS - STARTING_SECONDS)
         for pose, frames in zip(rollout.pose, rollout.frames, strict=True):
             if frames < len(rollout.times):
                 found.append((math.nan, math.nan))
@@ -379,7 +379,7 @@ def _search_compliance(candidates: int, say: experiment.Progress, *, threads: in
     twin_settings = TwinSettings(
         robot=ROBOT, actuation="motoflex", timestep=0.001, field="spl2025", adjustments=(undelayed,)
     )
-    twin = Twin(twin_settings, SEARCHED_COMPLIANCE, threads=threads)
+    twin = Twin(twin_settings, _SEARCHED_COMPLIANCE, threads=threads)
     cost = ComplianceCost(twin, _trial(twin, MOTOFLEX_1))
     result = minimise(
         cost,
@@ -390,7 +390,7 @@ def _search_compliance(candidates: int, say: experiment.Progress, *, threads: in
     )
     tried = np.concatenate([g.candidates for g in result.history])
     costs = np.concatenate([g.values for g in result.history])
-    order = np.argsort(costs, kind="stable")[:SHOWN_CANDIDATES]
+    order = np.argsort(costs, kind="stable")[:_SHOWN_CANDIDATES]
     slow = twin.simulate(tried[order], [_trial(twin, MOTOFLEX_2)], fallen=FALLEN_COSINE)[0]
     near: list[dict[str, Any]] = [
         {
@@ -414,9 +414,9 @@ def _search_compliance(candidates: int, say: experiment.Progress, *, threads: in
 
 
 def _trial(twin: Twin, settings: PreviewWalkSettings) -> Trial:
-    """A walk of `SEARCH_SECONDS` as a trial."""
-    walk = PreviewWalk(twin.table, settings, duration=SEARCH_SECONDS)
-    commands = walk.angles(np.arange(round(SEARCH_SECONDS / COMMAND_PERIOD)) * COMMAND_PERIOD)
+    """A walk of `_SEARCH_SECONDS` as a trial."""
+    walk = PreviewWalk(twin.table, settings, duration=_SEARCH_SECONDS)
+    commands = walk.angles(np.arange(round(_SEARCH_SECONDS / COMMAND_PERIOD)) * COMMAND_PERIOD)
     return Trial(name="walk", period=COMMAND_PERIOD, commands=commands)
 
 

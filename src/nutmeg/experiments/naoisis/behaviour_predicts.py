@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from nutmeg.match.series.series import GameResult
 
 Measure = Literal["goals", "progress", "possession", "shots"]
-MEASURES: dict[Measure, str] = {
+_MEASURES: dict[Measure, str] = {
     "goals": "goals a game",
     "progress": "mean place of the ball, half lengths of the pitch",
     "possession": "share of the time nearest to the ball",
@@ -153,7 +153,7 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 9.6), layout="constrained")
-    for axes, (measure, unit) in zip(figure.subplots(2, 2).flat, MEASURES.items(), strict=True):
+    for axes, (measure, unit) in zip(figure.subplots(2, 2).flat, _MEASURES.items(), strict=True):
         one = answer["measures"][measure]
         for row in one["table"]:
             axes.errorbar(
@@ -338,7 +338,7 @@ def _record_game(games: SeriesGames, pair: tuple[int, int], number: int, path: P
 def compared(settings: SeriesSettings, size: Size, results: Mapping[str, Sequence[GameResult]]) -> dict[str, Any]:
     """Strengths in both worlds and how well their orders agree; results are those of `physical`, `before`, `after`."""
     rng = np.random.default_rng(settings.seed)
-    measures = {measure: _by_measure(settings.names, results, measure, rng) for measure in MEASURES}
+    measures = {measure: _by_measure(settings.names, results, measure, rng) for measure in _MEASURES}
     goals = measures["goals"]
     return {
         "experiment": "behaviour-predicts",

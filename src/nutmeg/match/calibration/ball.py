@@ -324,8 +324,8 @@ def _tip(rows: Floats, start: Floats, most: float) -> Floats:
 
 def _misses(rows: Floats, tip: Floats) -> Floats:
     """(n,) by how much directions differ from those through the tip, rad."""
-    told = np.arctan2(rows[:, 1] - tip[1], rows[:, 0] - tip[0])
-    return wrap_angle(rows[:, 2] - told)
+    expected = np.arctan2(rows[:, 1] - tip[1], rows[:, 0] - tip[0])
+    return wrap_angle(rows[:, 2] - expected)
 
 
 def _off(rows: Floats, tip: Floats) -> float:

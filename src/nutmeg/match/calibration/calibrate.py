@@ -84,9 +84,9 @@ def calibrate(
     minutes = sum(
         float(one.present.mean()) * float(t.times[-1] - t.times[0]) for t in tracks for one in t.robots.values()
     )
-    told = [one for one in tracks if one.wishes_known]
-    runs, friction = robots.walk_runs(told), (settings.ball.deceleration, settings.ball.damping)
-    kicks = [one for each in told for one in find_touches(each, friction) if one.kicked and one.strength > 0.3]
+    commanded = [one for one in tracks if one.wishes_known]
+    runs, friction = robots.walk_runs(commanded), (settings.ball.deceleration, settings.ball.damping)
+    kicks = [one for each in commanded for one in find_touches(each, friction) if one.kicked and one.strength > 0.3]
     return Calibrated(
         walked=np.column_stack([runs.wish[runs.settled, 0], runs.speed[runs.settled, 0]]),
         kicked=np.array([one.distance / one.strength for one in kicks if np.isfinite(one.distance)]),
@@ -104,11 +104,11 @@ def _source(one: Estimate, files: str) -> str:
 
 def estimate_all(tracks: Sequence[Tracks], base: BehaviourSettings, rng: np.random.Generator) -> list[Estimate]:
     """All estimates, known or not."""
-    told = [one for one in tracks if one.wishes_known]
-    runs, model = robots.fit_walks(told, base)
+    commanded = [one for one in tracks if one.wishes_known]
+    runs, model = robots.fit_walks(commanded, base)
     friction = ball_friction(tracks, rng)
     rolls = tuple(base.number(one.name) if one.value is None else one.value for one in friction)
-    touches = [(one, touch) for one in told for touch in find_touches(one, (rolls[0], rolls[1]))]
+    touches = [(one, touch) for one in commanded for touch in find_touches(one, (rolls[0], rolls[1]))]
     falls = [fall for one in tracks for fall in robots.find_falls(one)]
     return [
         *model.estimates,
@@ -117,6 +117,6 @@ def estimate_all(tracks: Sequence[Tracks], base: BehaviourSettings, rng: np.rand
         *friction,
         *kick_estimates(touches, base, rng),
         push_estimate(touches, rng),
-        *robots.fall_estimates(told, model, base),
+        *robots.fall_estimates(commanded, model, base),
         *robots.get_up_estimates(falls, rng),
     ]

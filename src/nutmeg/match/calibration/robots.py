@@ -73,6 +73,8 @@ def _model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, pac
     for i in range(len(wish)):
         if begins[i]:
             x, y, turn = speed[i, 0], speed[i, 1], speed[i, 2]
+        # The same arithmetic as `worlds.behavioural.motion`: scale down to the ellipsoid of top speeds, then
+        # accelerate.
         a, b, c = wish[i, 0], wish[i, 1], wish[i, 2]
         way = 0 if a >= 0.0 else 1
         parts = (abs(a) / limits[way], abs(b) / limits[2], abs(c) / limits[3])
@@ -80,14 +82,15 @@ def _model_paces(wish: Floats, speed: Floats, begins: Bools, limits: Floats, pac
         pressed[i] = 0.0
         if effort > 1.0:
             a, b, c = a / effort, b / effort, c / effort
+            # A cycle says something about a top speed only if that axis has most of the effort.
             for k, place in ((0, way), (1, 2), (2, 3)):
                 pressed[i, place] = 1.0 if parts[k] > 0.6 * effort else 0.0
         dx, dy = a - x, b - y
-        change, most = math.sqrt(dx * dx + dy * dy), limits[4] * 0.1
+        change, most = math.sqrt(dx * dx + dy * dy), limits[4] * BEHAVIOURAL_CYCLE
         share = most / change if change > most else 1.0
         pressed[i, 4] = 1.0 if change > most else 0.0
         x, y = x + share * dx, y + share * dy
-        most = limits[5] * 0.1
+        most = limits[5] * BEHAVIOURAL_CYCLE
         pressed[i, 5] = 1.0 if abs(c - turn) > most else 0.0
         turn += min(max(c - turn, -most), most)
         paces[i, 0], paces[i, 1], paces[i, 2] = x, y, turn
@@ -207,8 +210,8 @@ def _sandwich(jacobian: Floats, residuals: Floats, block: Ints) -> Floats:
     np.add.at(scores, rows, jacobian * residuals[:, None])
     bread = np.linalg.pinv(jacobian.T @ jacobian)
     variances = np.diag(bread @ (scores.T @ scores) @ bread)
-    told = np.abs(jacobian).sum(axis=0) > 0
-    return np.where(told, np.sqrt(np.maximum(variances, 0.0)), np.inf)
+    is_determined = np.abs(jacobian).sum(axis=0) > 0
+    return np.where(is_determined, np.sqrt(np.maximum(variances, 0.0)), np.inf)
 
 
 def walk_noise(runs: Runs, model: _WalkModel, rng: np.random.Generator) -> list[Estimate]:

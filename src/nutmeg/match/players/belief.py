@@ -64,6 +64,8 @@ class Others:
 
     places: Floats
     """(11, 2) places, m; NaN for players that were never seen or heard."""
+    velocities: Floats
+    """(11, 2) velocities on the pitch, m/s; 0 where they are not known."""
     ages: Floats
     """(11,) time since they were seen or heard, s."""
     fallen: Bools

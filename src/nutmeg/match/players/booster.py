@@ -348,7 +348,7 @@ class BoosterPlayer:
         place, arrival = (0.01 * x, 0.01 * y), 0.1 * arrival
         about = {"place": place, "heading": 0.0, "fallen": fallen, "goes": goes, "post": post}
         self.tactician.hear(Report(number=number, time=time, arrival=arrival, **about))
-        self._beliefs["others"][0, number - 1] = (*place, 0.0, fallen)
+        self._beliefs["others"][0, number - 1] = (*place, 0.0, 0.0, 0.0, fallen)
 
     def _move(self, time: float, request: Request) -> None:
         """Moves the legs by the walk or a kick, and the neck; a fallen robot gets up as soon as it lies still."""
@@ -453,7 +453,7 @@ class BoosterPlayer:
                 row = (0 if team == self.team else MAX_PLAYERS) + number - 1
                 middle, height = side.sign * np.mean(seen, axis=0), max(spot[2] for spot in seen)
                 lies = np.isfinite(parts[0, 0]) and height < _FALLEN_UP
-                belief["others"][0, row] = (middle[0], middle[1], 0.0, lies)
+                belief["others"][0, row] = (middle[0], middle[1], 0.0, 0.0, 0.0, lies)
 
 
 def _place(polar: Floats, eye: Floats, turn: Floats) -> Floats | None:

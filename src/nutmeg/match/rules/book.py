@@ -300,7 +300,7 @@ class FoulRules(_Table):
     """Playing the ball with a stretched arm; rule books without this table do not call it."""
 
 
-FOLDER = Path(__file__).parent / "data" / "rules"
+RULES_FOLDER = Path(__file__).parent / "data" / "rules"
 MAX_PLAYERS = 11
 """Players of a team in all arrays; the rules may allow fewer."""
 
@@ -580,7 +580,7 @@ class Rules:
 
 def load_rules(name: str | Path) -> Rules:
     """A built-in rule book by name, or a user's by the path of its TOML file."""
-    return read_named(name, FOLDER, Rules, "rule book")
+    return read_named(name, RULES_FOLDER, Rules, "rule book")
 
 
 def pitch_of(field: FieldSettings, ball: BallSettings | None = None) -> Pitch:

@@ -49,6 +49,7 @@ def end_of_half(half: int, rules: MatchRules) -> float:
 def advance(judgement: Judgement) -> None:
     """Let the clocks run by one cycle."""
     state, step = judgement.state, judgement.facts.time_step
+    # An empty server waits for its first player, however long that takes.
     waiting = state.mode is PlayMode.BEFORE_KICK_OFF and not judgement.player_count
     if clock_runs(state.mode):
         state.time += step
@@ -86,6 +87,7 @@ def _start_half(judgement: Judgement, half: int) -> None:
     """Go to the next half: the other team kicks off, perhaps from the same end."""
     forget_penalties(judgement)
     state = judgement.state
+    # With changed ends the same side kicks off, which then is the other team.
     swap = judgement.rules.match.swap_ends and half != SHOOT_OUT
     starter = state.starter if swap else state.starter.other
     if swap:
@@ -133,12 +135,14 @@ def time_to_next_judgement(state: MatchState, rules: Rules, *, looks: bool = Tru
     stopped = state.mode is not PlayMode.PLAY_ON or state.shoot_out is not None
     if stopped or state.pass_watch is not None or _positions_matter(fouls):
         return 0.0
+    # Who came last into a group depends on who touched whom one cycle ago.
     if state.in_contact and fouls.touching.on:
         return 0.0
     due = end_of_half(state.half, rules.match) - state.time
     if fouls.inactive.on and (looks or time_to_next_look(state, rules) == math.inf):
         due = min(due, next_look(state, fouls.inactive.look_interval))
     for held in state.held:
+        # A player that is held up is put back into the air in every cycle.
         if held.place is None:
             return 0.0
         due = min(due, held.stamp + fouls.hold_time + fouls.removal_time - state.elapsed)

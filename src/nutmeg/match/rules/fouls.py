@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # cancels all penalties.
 
 
-OUTSIDE_TOLERANCE = 0.1
+_OUTSIDE_TOLERANCE = 0.1
 """A penalised player farther than this from its place beside the pitch is put back, m."""
 
 
@@ -76,6 +76,7 @@ def serve_penalties(judgement: Judgement) -> None:
         if not judgement.facts.present[held.side, held.index]:
             continue
         waited = judgement.elapsed - held.stamp
+        # Three stages: held up in the air, beside the pitch, back.
         if held.place is not None:
             if waited < rules.hold_time + rules.removal_time - TIME_TOLERANCE:
                 staying.append(held)
@@ -110,7 +111,7 @@ def _send_out(judgement: Judgement, held: Held) -> list[Held]:
 
 def _keep_out(judgement: Judgement, held: Held, place: Place) -> None:
     """Put a player back that has left its place beside the pitch."""
-    if not math.dist(judgement.place_of(held.side, held.index), place) <= OUTSIDE_TOLERANCE:
+    if not math.dist(judgement.place_of(held.side, held.index), place) <= _OUTSIDE_TOLERANCE:
         judgement.move(held.side, held.index, place, held.foul.title)
 
 
@@ -145,7 +146,7 @@ def without_penalised(facts: Facts, state: MatchState) -> Facts:
     return dataclasses.replace(facts, touches_ball=touches)
 
 
-OWN_AREA, THEIR_AREA = 0, 1
+_OWN_AREA, _THEIR_AREA = 0, 1
 """Which penalty area: first index of `MatchState.in_areas`."""
 
 
@@ -209,6 +210,7 @@ def _find_incapable(
     for side in range(active.shape[0]):
         for i in range(active.shape[1]):
             keeps = 1 if goalie[side, i] else 0
+            # Two clocks: the first runs on through short moments on the feet, the second counts lying at a stretch.
             late = times[0, side, i] > limits[0][keeps] + TIME_TOLERANCE
             late = late or times[1, side, i] > limits[1][keeps] + TIME_TOLERANCE
             offends[side, i] = late and active[side, i]
@@ -242,9 +244,11 @@ def _count_down_times(
     for side in range(active.shape[0]):
         for i in range(active.shape[1]):
             lay = times[1, side, i] > 0.0
+            # If cycles were skipped, the players did what their previous flags say until now.
             if steps[0] > TIME_TOLERANCE:
                 _count_on(times[:, side, i], flags_before[:, side, i], steps[0], limits[3])
             height = position[side, i, 2]
+            # Beside the pitch, beyond the margin, nothing counts: such a player hinders nobody.
             low = active[side, i] and height < limits[0]
             counted = low and abs(position[side, i, 1]) < limits[2]
             flags[0, side, i], flags[1, side, i] = low, counted
@@ -261,6 +265,7 @@ def _count_on(times: Floats, flags: Bools, step: float, stood_up_time: float) ->
     """Counts the times (3,) of one player on by a step, by what its flags (3,) say it did."""
     low, counted, lying = flags[0], flags[1], flags[2]
     times[2] = 0.0 if low else times[2] + step
+    # A short moment on its feet does not clear the time of a player that keeps falling.
     if not low and times[2] > stood_up_time:
         times[0] = 0.0
     elif counted:
@@ -280,7 +285,7 @@ def judge_areas(judgement: Judgement) -> None:
         return
     before = judgement.state.in_areas
     fouls = judgement.rules.fouls
-    for which, rules in ((OWN_AREA, fouls.illegal_defence), (THEIR_AREA, fouls.illegal_attack)):
+    for which, rules in ((_OWN_AREA, fouls.illegal_defence), (_THEIR_AREA, fouls.illegal_attack)):
         if rules.on:
             for side in Side:
                 if np.count_nonzero(inside[which, side]) > rules.most:
@@ -317,7 +322,7 @@ def _find_in_areas(
             x, y = position[side, i, 0], position[side, i, 1]
             deep = active[side, i] and edge < abs(x) <= end and abs(y) < half_width
             at_home = x < 0.0 if side == 0 else x > 0.0  # the left team defends the goal at -x
-            inside[OWN_AREA, side, i], inside[THEIR_AREA, side, i] = deep and at_home, deep and not at_home
+            inside[_OWN_AREA, side, i], inside[_THEIR_AREA, side, i] = deep and at_home, deep and not at_home
             for which in range(2):
                 changed = changed or inside[which, side, i] != before[which, side, i]
     return changed
@@ -328,9 +333,10 @@ def _judge_area(judgement: Judgement, which: int, side: Side, rules: AreaRules, 
     own, pitch = own_places(judgement, side), judgement.rules.pitch
     distance = np.hypot(own[:, 0] + pitch.length / 2, own[:, 1])
     field_players = np.flatnonzero(inside & ~judgement.facts.goalie[side]).tolist()
+    # Who came last made it too many.
     field_players.sort(key=lambda i: (bool(before[i]), -float(distance[i]), i))
-    foul = Foul.ILLEGAL_DEFENCE if which == OWN_AREA else Foul.ILLEGAL_ATTACK
-    whose = "the own" if which == OWN_AREA else "the opponents'"
+    foul = Foul.ILLEGAL_DEFENCE if which == _OWN_AREA else Foul.ILLEGAL_ATTACK
+    whose = "the own" if which == _OWN_AREA else "the opponents'"
     for index in field_players[: int(np.count_nonzero(inside)) - rules.most]:
         to = None if rules.sent_outside else _edge_of_area(judgement, which, own[index].tolist())
         _penalise(judgement, side, index, foul, f"is one too many in {whose} area", to=to)
@@ -341,7 +347,7 @@ def _edge_of_area(judgement: Judgement, which: int, place: list[float]) -> Place
     """The nearest place outside an area, in own coordinates, not behind the goal line."""
     pitch, radius = judgement.rules.pitch, judgement.rules.restarts.player_radius
     x, y = place
-    end = -1.0 if which == OWN_AREA else 1.0
+    end = -1.0 if which == _OWN_AREA else 1.0
     edge, half_width = pitch.length / 2 - pitch.penalty_depth - radius, pitch.penalty_width / 2 + radius
     if half_width - abs(y) < abs(x) - edge:
         return x, half_width * sign_of(y, -1.0)
@@ -357,6 +363,7 @@ def judge_crowding(judgement: Judgement) -> None:
     distance = np.where(judgement.active, np.hypot(offset[..., 0], offset[..., 1]), np.inf)
     nearest = distance.min(axis=1)
     for side in Side:
+        # Without an opponent at the ball, nobody is crowded out.
         if nearest[side.other] >= rules.opponent_distance or judgement.state.mode is KICK_OFFS[side]:
             continue
         order = np.argsort(distance[side], kind="stable")
@@ -384,6 +391,7 @@ def judge_self_collisions(judgement: Judgement) -> None:
     if not rules.on or not np.count_nonzero(found):
         return
     frozen = judgement.state.stamps.frozen
+    # After a freeze, limbs have time to get free before they are judged again.
     wait = rules.freeze_time + rules.thaw_time if rules.penalty == "freeze" else rules.outside_cooldown
     due = found & (judgement.elapsed - frozen > wait - TIME_TOLERANCE) & judgement.active[..., None]
     if not due.any():
@@ -443,6 +451,7 @@ def _one_too_many(judgement: Judgement, players: list[Player]) -> Player | None:
     """The player that has to leave a group."""
     count = [sum(side is s for side, _ in players) for s in Side]
     field_players = [p for p in players if not judgement.facts.goalie[p]]
+    # Preferred is who made the group too large: came last, and of the side with more players in it.
     came_last = [p for p in field_players if p not in judgement.state.in_contact]
     of_larger = [p for p in came_last if count[p[0]] >= count[p[0].other]]
     if not of_larger:
@@ -517,6 +526,7 @@ def _judge_pair(
         charges = [False, False]
     if not any(charges):
         for player in players:
+            # A collision that was fair stays fair for a moment: bodies that are locked must not become a foul later.
             innocent[player] = judgement.elapsed
     return {
         player
@@ -575,8 +585,11 @@ def _who_is_at_fault(judgement: Judgement, players: list[Player], place: list[fl
     off_ball = [_angle(v, s, judgement.ball[:2]) for v, s in zip(speeds, spots, strict=True)]
     off_other = [_angle(speeds[i], spots[i], spots[1 - i]) for i in (0, 1)]
     charges = [True, True]
+    # Near the ball, a player that runs rather to the ball than to the opponent plays the ball.
     if min(to_ball) < rules.ball_rules_distance:
         charges = [off_ball[i] >= max(off_other[i], rules.ball_angle) and speed[i] >= rules.speed for i in (0, 1)]
+        # Both play the ball: the farther one should have given way, if it came from another side or the other one was
+        # slow.
         if not any(charges) and abs(to_ball[0] - to_ball[1]) > rules.distance_difference:
             other_way = abs(off_other[0] - off_other[1]) > rules.angle_difference
             charges = [to_ball[i] > to_ball[1 - i] and (other_way or speed[1 - i] < rules.speed) for i in (0, 1)]
@@ -626,6 +639,7 @@ def judge_inactive(judgement: Judgement) -> None:
         forget_stillness(judgement)
         return
     now = judgement.elapsed
+    # No inspection falls into this time step.
     if looks(now, rules.look_interval) == looks(now - judgement.facts.time_step, rules.look_interval):
         return
     place = judgement.facts.position[..., :2].copy()

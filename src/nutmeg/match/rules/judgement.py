@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 TIME_TOLERANCE = 1e-6
 """Clocks are sums of cycles: times closer than this are the same, s."""
-BALL_REST_DISTANCE = 0.005
+_BALL_REST_DISTANCE = 0.005
 """A ball nearer to its place than this lies where it was put, m."""
-CIRCLE_MARGIN = 1e-6
+_CIRCLE_MARGIN = 1e-6
 """Players farther from the halfway line than the circle's radius plus this are outside the circle, despite rounding,
 m."""
 
@@ -63,8 +63,8 @@ class Judgement:
     @cached_property
     def ball_before(self) -> tuple[float, float, float] | None:
         """Where the ball was one cycle ago, m."""
-        told = self.facts.ball_before
-        return self.state.ball_before if told is None else tuple(told.tolist())
+        given = self.facts.ball_before
+        return self.state.ball_before if given is None else tuple(given.tolist())
 
     def set_mode(self, mode: PlayMode) -> None:
         """Go to another play mode, whose time begins now, and announce it."""
@@ -111,7 +111,7 @@ class Judgement:
 
     def put_ball(self, place: Place) -> None:
         """Decide that the ball lies at a place; says nothing if it does so already."""
-        if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= BALL_REST_DISTANCE:
+        if not math.hypot(self.ball[0] - place[0], self.ball[1] - place[1]) <= _BALL_REST_DISTANCE:
             self.decisions.append(PlaceBall(place=place))
 
     def move(
@@ -249,6 +249,7 @@ def clear_circle(judgement: Judgement, side: Side, centre: Place, reason: str) -
 
     for index in np.flatnonzero(near).tolist():
         x, y = own[index].tolist()
+        # Near the own goal line there is no room behind the ball: players go sideways, towards the middle.
         if middle[0] - restarts.move_distance < -pitch.length / 2:
             y = middle[1] + (restarts.move_distance if middle[1] < 0 else -restarts.move_distance)
         else:
@@ -261,7 +262,7 @@ def clear_half(judgement: Judgement, side: Side, *, circle_allowed: bool, circle
     pitch, back = judgement.rules.pitch, -judgement.rules.restarts.move_distance
     # Nobody is wrong if the foremost player is in the own half and, where the circle matters, too far back to be in it.
     _, foremost = judgement.survey
-    if foremost[side] <= (-pitch.circle_radius - CIRCLE_MARGIN if circle_forbidden else 0.0):
+    if foremost[side] <= (-pitch.circle_radius - _CIRCLE_MARGIN if circle_forbidden else 0.0):
         return
     own = own_places(judgement, side)
     wrong = (own[:, 0] > 0) & judgement.active[side]
@@ -342,6 +343,7 @@ def settle(
 
 def _taken(judgement: Judgement, side: Side, index: int) -> Floats:
     """(M, 2) places of the other players in own coordinates; moves of the other side in this cycle are not counted."""
+    # Decisions must not depend on which side is judged first, so moves of the other side are not seen.
     others = judgement.facts.present.copy()
     others[side, index] = False
     own, theirs = judgement.planned[side][others[side]], judgement.facts.position[side.other, :, :2][others[side.other]]
@@ -355,6 +357,7 @@ def _free(judgement: Judgement, side: Side, index: int, places: Floats, taken: F
     gaps = places[:, None, :] - taken[None]
     good: Bools = np.logical_and.reduce(np.hypot(gaps[..., 0], gaps[..., 1]) >= room, axis=1)
     x, y = places[:, 0], np.abs(places[:, 1])
+    # Nobody is put into a goal.
     good &= ~((np.abs(x) > pitch.length / 2) & (y < pitch.goal_width / 2 + radius))
     if _own_area_is_full(judgement, side, index):
         edge = -pitch.length / 2 + pitch.penalty_depth

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.judgement import Judgement
     from nutmeg.match.rules.play_modes import Side
 
-NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
+_NEVER_OFFSIDE = frozenset((*GOAL_KICKS, *KICK_INS, *CORNER_KICKS))
 
 
 def judge_offside(judgement: Judgement) -> bool:
@@ -29,6 +29,7 @@ def judge_offside(judgement: Judgement) -> bool:
     if not judgement.rules.offside.on or judgement.toucher is None:
         return False
     side, index = judgement.toucher
+    # Offside is a position at the last touch of a team-mate, and becomes an offence with the next touch.
     positions = judgement.state.in_offside
     if positions is not None and positions[side, index]:
         award_offside(judgement, side.other, judgement.ball_place)
@@ -40,10 +41,13 @@ def judge_offside(judgement: Judgement) -> bool:
 def _offside_positions(judgement: Judgement, side: Side, toucher: int) -> Bools | None:
     """(2, 11) players in an offside position when `toucher` plays the ball; None if there are none."""
     kick = judgement.state.kick
-    if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in NEVER_OFFSIDE:
+    if kick is not None and (kick.side, kick.index) == (side, toucher) and kick.mode in _NEVER_OFFSIDE:
         return None
+    # In the attackers' frame: nearer to the opponents' goal line is farther ahead. With fewer than two opponents, only
+    # the halfway line and the ball count.
     opponents = np.sort(own_places(judgement, side.other)[judgement.facts.present[side.other], 0])
     second_last = -float(opponents[1]) if len(opponents) > 1 else 0.0
+    # A player level with any of the three is not offside.
     limit = max(0.0, judgement.ball[0] * side.sign, second_last)
     ahead = (own_places(judgement, side)[:, 0] > limit) & judgement.active[side]
     ahead[toucher] = False

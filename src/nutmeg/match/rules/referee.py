@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 def judge(state: MatchState, facts: Facts, rules: Rules) -> tuple[MatchState, tuple[Decision, ...]]:
     """One cycle: what the referee remembers afterwards, and what it decides."""
     judgement = Judgement(state, fouls.without_penalised(facts, state) if state.held else facts, rules)
+    # A half that is over ends before anything else is judged. Touches are noted earlier still, because restarts, goals
+    # and offside ask who touched the ball.
     advance(judgement)
     note_touches(judgement)
     judge_time(judgement)
@@ -76,6 +78,7 @@ def _judge_ball_in_play(judgement: Judgement) -> None:
         restarts.update_pass_mode(judgement)
     else:
         restarts.update_pass_watch(judgement)
+    # A goal or a ball that is out makes everything after it meaningless.
     if play_goes_on(judgement) and not judge_offside(judgement):
         restarts.judge_pass_requests(judgement)
 
@@ -84,6 +87,7 @@ def _judge_fouls(judgement: Judgement) -> None:
     """Fouls; while the game is paused, all of them are forgotten, but for time that has to be served."""
     mode = judgement.state.mode
     if mode in PAUSED or mode is PlayMode.GAME_OVER:
+        # Nobody is to blame for lying or standing about while no play is possible.
         judgement.state.down = None
         fouls.forget_stillness(judgement)
         if judgement.state.held and judgement.rules.fouls.removal_time > 0 and mode is not PlayMode.GAME_OVER:

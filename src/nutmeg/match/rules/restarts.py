@@ -41,6 +41,7 @@ def award_kick_in(judgement: Judgement, side: Side, out: Place) -> None:
     """A kick-in where the ball crossed a touch line, on the line."""
     pitch = judgement.rules.pitch
     line, end = pitch.width / 2 - pitch.ball_radius, pitch.length / 2 - pitch.ball_radius
+    # A ball that crossed near a corner is put within the goal lines.
     x = min(max(out[0], -end), end)
     _award(judgement, play_modes.KICK_INS[side], (x, line * sign_of(out[1], side.sign)))
 
@@ -48,6 +49,7 @@ def award_kick_in(judgement: Judgement, side: Side, out: Place) -> None:
 def award_corner_kick(judgement: Judgement, side: Side, y: float) -> None:
     """A corner kick on that half of the opponents' goal line where the ball went out."""
     pitch = judgement.rules.pitch
+    # The league's server puts it half-way between the corner and the goal post, other leagues into the corner.
     far = pitch.width / 2 if judgement.rules.restarts.corner_kick == "corner" else (pitch.width + pitch.goal_width) / 4
     x = side.sign * (pitch.length / 2 - pitch.ball_radius)
     _award(judgement, play_modes.CORNER_KICKS[side], (x, (far - pitch.ball_radius) * sign_of(y, side.sign)))
@@ -141,7 +143,8 @@ def update_kick_off(judgement: Judgement) -> None:
     if judgement.state.mode_time > judgement.rules.restarts.drop_ball_time + TIME_TOLERANCE:
         give_up(judgement, CENTRE)
     elif judgement.toucher is not None and judgement.toucher[0] is side:
-        taken(judgement)
+        resume_play(judgement)
+        # With so few players nobody could touch the ball before the taker scores.
         if not judgement.is_drill:
             judgement.state.no_score = side
     else:
@@ -157,6 +160,7 @@ def update_restart(judgement: Judgement) -> None:
         return
     _keep_away(judgement, side.other)
     if not state.ball_put:
+        # The ball is put down once; players of the side that kicks must not stand where it is to lie.
         repel(judgement, side, state.place, restarts.repel_distance, restarts.repel_distance, "under the ball")
         judgement.put_ball(state.place)
         judgement.state.ball_put = True
@@ -165,7 +169,7 @@ def update_restart(judgement: Judgement) -> None:
     elif state.mode in play_modes.GOAL_KICKS:
         _update_goal_kick(judgement, side)
     elif judgement.toucher is not None and judgement.toucher[0] is side:
-        taken(judgement)
+        resume_play(judgement)
     else:
         judgement.put_ball(state.place)
 
@@ -180,12 +184,13 @@ def _keep_away(judgement: Judgement, side: Side) -> None:
 
 def _update_goal_kick(judgement: Judgement, side: Side) -> None:
     """A goal kick is taken when the ball has left the area."""
+    # Until the first touch the ball is held on its mark; after it, play is on when the ball leaves the area.
     if judgement.toucher is not None and judgement.toucher[0] is side and not judgement.state.goal_kick_touched:
         judgement.state.goal_kick_touched = True
     if not judgement.state.goal_kick_touched:
         judgement.put_ball(judgement.state.place)
     elif not in_own_area(judgement.ball, side, judgement.rules.pitch):
-        taken(judgement)
+        resume_play(judgement)
 
 
 def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> bool:
@@ -196,7 +201,7 @@ def in_own_area(ball: tuple[float, float, float], side: Side, pitch: Pitch) -> b
     )
 
 
-def taken(judgement: Judgement) -> None:
+def resume_play(judgement: Judgement) -> None:
     """Go to play on after a restart by the player that touched last, and watch that player."""
     mode, touch = judgement.state.mode, judgement.state.touch
     kick = None
@@ -218,6 +223,8 @@ def put_back(judgement: Judgement, out: Place, *, over_end: bool) -> None:
     """Put a ball that has crossed a line at `out` back on the throw-in line, and play on."""
     rules, pitch, touch = judgement.rules.outs, judgement.rules.pitch, judgement.state.touch
     end, x = pitch.length / 2 - rules.end, out[0]
+    # Over a goal line, a touch of the attackers costs the way back to the halfway line, one of the defenders nothing.
+    # Over a touch line, the team that touched it last loses some way towards its own goal.
     if over_end:
         defender = Side.LEFT if out[0] < 0 else Side.RIGHT
         by_defender = touch is None or touch.side is defender
@@ -261,6 +268,7 @@ def judge_pass_requests(judgement: Judgement) -> None:
     asked = judgement.facts.wants_pass
     if not judgement.rules.pass_mode.on or judgement.state.mode is not PlayMode.PLAY_ON or not np.count_nonzero(asked):
         return
+    # Both teams at the ball is a duel, in which neither deserves protection.
     granted = [side for side in Side if asked[side].any() and _may_pass(judgement, side)]
     if len(granted) == 1:
         judgement.state.pass_watch = watch_pass(judgement, granted[0])
@@ -270,6 +278,7 @@ def judge_pass_requests(judgement: Judgement) -> None:
 def _may_pass(judgement: Judgement, side: Side) -> bool:
     """Whether a side may have pass mode now."""
     facts, rules, watch = judgement.facts, judgement.rules.pass_mode, judgement.state.pass_watch
+    # A team may not hold the ball by asking again and again.
     recently = (
         watch is not None and watch.side is side and judgement.elapsed - watch.stamp < rules.retry_wait - TIME_TOLERANCE
     )

@@ -26,7 +26,7 @@ from nutmeg.match.rules.state import Touch
 if TYPE_CHECKING:
     from nutmeg.match.rules.judgement import Judgement
 
-LINE_TOLERANCE = 0.001
+_LINE_TOLERANCE = 0.001
 """A ball is out when it is beyond a line by its radius and this, m; as in rcssserver3d."""
 
 
@@ -39,6 +39,8 @@ def note_touches(judgement: Judgement) -> None:
     if len(players) > 1:
         before, in_doubt = judgement.state.touch, judgement.doubtful()
 
+        # The nearest player has touched it; in doubt the one that had it already, or one of its team. So neither
+        # half of the pitch is favoured.
         def order(player: tuple[Side, int]) -> tuple[float, bool, bool, int]:
             x, y = judgement.facts.position[player][:2].tolist()
             again = before is not None and player == (before.side, before.index)
@@ -55,9 +57,11 @@ def _judge_double_touch(judgement: Judgement) -> bool:
     if kick is None or judgement.toucher is None:
         return False
     touches = judgement.facts.touches_ball
+    # As soon as anybody else touches the ball, the taker may play on.
     if np.count_nonzero(touches) > 1 or not touches[kick.side, kick.index]:
         judgement.state.kick = None
         return False
+    # One kick can touch the ball in several cycles.
     if judgement.elapsed - kick.stamp < judgement.rules.restarts.kick_duration - TIME_TOLERANCE:
         return False
     place = judgement.ball_place
@@ -78,6 +82,7 @@ def update_kick_off_scoring(judgement: Judgement) -> None:
     side = judgement.state.no_score
     if side is None or judgement.toucher is None:
         return
+    # No goal straight from the kick-off: an opponent has to touch the ball, or the own team outside the circle.
     touches = judgement.facts.touches_ball
     outside = math.hypot(judgement.ball[0], judgement.ball[1]) > judgement.rules.pitch.circle_radius
     if touches[side.other].any() or (outside and touches[side].any()):
@@ -90,6 +95,7 @@ def _judge_goal(judgement: Judgement) -> bool:
     line = pitch.length / 2 + pitch.ball_radius
     if not abs(judgement.ball[0]) >= line:
         return False
+    # Where the ball crossed the line counts, not where it is: it may be in the side of the net by now.
     _, y, z = crossing(judgement, 0, line)
     if not (abs(y) < pitch.goal_width / 2 and z < pitch.goal_height):
         return False
@@ -102,6 +108,7 @@ def _judge_goal(judgement: Judgement) -> bool:
         "no_goal", f"no goal for {conceding.other.word}: {reason}", side=conceding.other, place=(judgement.ball[0], y)
     )
     kick = judgement.state.kick
+    # The goal does not count. How play goes on depends on the rule book, and on who kicked.
     if judgement.rules.outs.put_back:
         restarts.start_kick_off(judgement, conceding)
     elif kick is not None and kick.side is conceding:
@@ -149,12 +156,13 @@ def _judge_out(judgement: Judgement) -> bool:
     """Judge whether the ball is over a line, and which side puts it back into play."""
     pitch = judgement.rules.pitch
     end, line = (
-        pitch.length / 2 + pitch.ball_radius + LINE_TOLERANCE,
-        pitch.width / 2 + pitch.ball_radius + LINE_TOLERANCE,
+        pitch.length / 2 + pitch.ball_radius + _LINE_TOLERANCE,
+        pitch.width / 2 + pitch.ball_radius + _LINE_TOLERANCE,
     )
     x, y, z = judgement.ball
     if abs(x) < end and abs(y) < line and -1.0 <= z < math.inf:  # false of numbers that are not finite
         return False
+    # A ball that has fallen through the ground, or that physics has lost: play goes on where it last was.
     if not all(map(math.isfinite, judgement.ball)) or z < -1.0:
         restarts.drop_ball(judgement, judgement.state.last_inside)
         return True

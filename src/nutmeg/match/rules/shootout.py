@@ -68,6 +68,7 @@ def _between_kicks(judgement: Judgement) -> None:
     if judgement.state.mode_time < judgement.rules.match.goal_pause - TIME_TOLERANCE:
         return
     side = shoot_out.side
+    # Goalies kick only if their team has nobody else.
     players = np.flatnonzero(judgement.facts.present[side] & ~judgement.facts.goalie[side]).tolist()
     if not players:
         players = np.flatnonzero(judgement.facts.present[side]).tolist()
@@ -85,6 +86,7 @@ def _between_kicks(judgement: Judgement) -> None:
     judgement.set_mode(KICK_OFFS[side])
     judgement.put_ball(place)
     ahead = 0.0 if side is Side.LEFT else math.pi
+    # Where all others wait in the circle, players keep the direction in which they stand.
     turn = None if judgement.rules.shoot_out.others == "circle" else ahead
     judgement.move(side, kicker, _kicker_place(judgement, side), "kicks a penalty", heading=turn)
     _send_goalies_home(judgement, side.other, None if turn is None else math.pi - ahead)
@@ -112,6 +114,7 @@ def _keep_others_away(judgement: Judgement) -> None:
     x, y = judgement.facts.position[..., 0], judgement.facts.position[..., 1]
     if judgement.rules.shoot_out.others == "circle":
         for s, index in np.argwhere(waiting & (np.hypot(x, y) > pitch.circle_radius)).tolist():
+            # Each number has its place on the arc, so that nobody is put onto another.
             angle, radius = math.pi * (0.5 + (index + 0.5) / waiting.shape[1]), 0.8 * pitch.circle_radius
             place = own_point((radius * math.cos(angle), radius * math.sin(angle)), Side(s))
             judgement.move(Side(s), index, place, "waits in the centre circle")
@@ -141,6 +144,8 @@ def _follow_ball(judgement: Judgement) -> None:
     _keep_others_away(judgement)
     line = pitch.length / 2 + pitch.ball_radius
     x, y, _ = judgement.ball
+    # The goal is judged first: a goalie that leaves its area after the ball is in changes nothing. The comparison is
+    # also true of nan.
     if not x * side.sign < line:
         _, cross_y, cross_z = crossing(judgement, 0, line)
         if abs(cross_y) < pitch.goal_width / 2 and cross_z < pitch.goal_height:
@@ -156,6 +161,7 @@ def _follow_ball(judgement: Judgement) -> None:
     elif judgement.state.mode_time > rules.kick_time + TIME_TOLERANCE:
         _end_kick(judgement, "the time for the kick is over")
     elif (
+        # For the first second the ball may only be starting to roll.
         judgement.state.mode_time > 1.0
         and float(np.linalg.norm(judgement.facts.ball_velocity)) < rules.still_ball_speed
     ):
@@ -215,6 +221,7 @@ def _next_kick(judgement: Judgement) -> None:
     left, right = shoot_out.kicks
     kicks = (left + 1, right) if shoot_out.side is Side.LEFT else (left, right + 1)
     judgement.state.shoot_out = dataclasses.replace(shoot_out, side=shoot_out.side.other, kicks=kicks, kicker=None)
+    # After the regular rounds a difference decides, as soon as both sides have kicked equally often.
     decided = min(kicks) >= rules.rounds and shoot_out.goals[0] != shoot_out.goals[1]
     if kicks[0] == kicks[1] and (decided or kicks[0] >= rules.most_rounds):
         judgement.announce("half", f"the shoot-out is over: {shoot_out.goals[0]}:{shoot_out.goals[1]}")

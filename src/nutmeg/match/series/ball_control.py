@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 OBSERVED_TIME = BEHAVIOURAL_CYCLE
 """Time between two observations, the cycle of the behavioural world [s]; physical matches are observed as often."""
-ROLLING_TIME = 0.95
+_ROLLING_TIME = 0.95
 """A ball of the league at v m/s rolls about 0.95 s * v before it stops: its damping is 1.06 1/s [s]."""
-MIN_SHOT_SPEED = 0.5
+_MIN_SHOT_SPEED = 0.5
 """A ball slower than this is no shot: it is pushed by feet on the goal line, or bounces off a robot [m/s]."""
 SHOT_PAUSE = 0.5
 """A ball that rolls towards a goal again within this time is the same shot [s]."""
@@ -117,8 +117,8 @@ def observe_matches(
             one.since_shot[team] += OBSERVED_TIME
             # The ball reaches the goal line, and does so between the posts.
             if (
-                ahead >= MIN_SHOT_SPEED
-                and 0.0 <= left <= ahead * ROLLING_TIME
+                ahead >= _MIN_SHOT_SPEED
+                and 0.0 <= left <= ahead * _ROLLING_TIME
                 and abs(y + vy * left / ahead) < one.goal
             ):
                 if one.since_shot[team] > SHOT_PAUSE:

@@ -138,7 +138,7 @@ class SeriesGames:
             setup=PhysicalSetup(noise=self.settings.noise, field=self.settings.ground, kick_off=kick_off_of(number)),
         )
         with game:
-            players = {who: player for index in sides for who, player in self.team(index)}
+            players = {member: player for index in sides for member, player in self.team(index)}
             driver = GameLoop(game, players, types=self.types(sides))
             return played_out(driver, [self.settings.team[index].name for index in pair])
 
@@ -146,15 +146,15 @@ class SeriesGames:
         """The players of a team, each with its name and number."""
         entrant, count, walk = self.settings.team[index], self.settings.players, self.walks[index]
         for number in range(1, count + 1):
-            who = entrant.name, number
+            member = entrant.name, number
             if walk is None:
-                yield who, load_player(entrant.player)(*who)
+                yield member, load_player(entrant.player)(*member)
                 continue
             setup = PlayerSetup(walk=walk, players=count, robot_type=entrant.robot_type, field=self.settings.ground)
             if entrant.decide:
-                yield who, DecidingPlayer(read_decide(entrant.decide), *who, setup)
+                yield member, DecidingPlayer(read_decide(entrant.decide), *member, setup)
             else:
-                yield who, team_player(*who, setup)
+                yield member, team_player(*member, setup)
 
     def types(self, sides: Pair) -> dict[tuple[str, int], int]:
         """Types of the robots of two teams, by team and number."""

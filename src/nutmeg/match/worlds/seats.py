@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NO_OWNER, BALL_OWNER = -1, -2
 """Owners of geoms that are no robot's."""
-MAX_PAIRS = 64
+_MAX_PAIRS = 64
 """Largest number of pairs of touching players in one cycle that the referee gets."""
 ABSENT_HEIGHT = -5.0
 """Height in a recording of robots that do not play [m]."""
@@ -95,7 +95,7 @@ def note_pair(one: int, two: int, place: Floats, found: SensorsRecord) -> None:
     """Adds a pair of players by their slots, unless it is there already or there is no room."""
     low, high = min(one, two), max(one, two)
     count = found.pair_count
-    if low < 0 or count == MAX_PAIRS:
+    if low < 0 or count == _MAX_PAIRS:
         return
     for k in range(count):
         if found.pairs[k, 0] == low and found.pairs[k, 1] == high:

@@ -99,6 +99,9 @@ class Servo:
     """Time from a command to the motor's reaction [s]."""
     profile_speed: Annotated[float, at_least(0, "rad/s")] = 0.0
     """Firmware: speed at which the set-point moves to a new command [rad/s]; 0 for at once."""
+    profile_acceleration: Annotated[float, at_least(0, "rad/s²")] = 0.0
+    """Firmware: acceleration of the set-point, whose speed towards a new command has the shape of a trapezoid (see
+    `sim.power_supply`) [rad/s²]; 0 for none."""
     goal_step: Annotated[float, at_least(0, "rad")] = 0.0
     """Firmware: commands are rounded to multiples of this angle, 0.00153 with 4096 steps a turn; 0 for none [rad]."""
     dead_zone: Annotated[float, at_least(0, "rad")] = 0.0

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
 
-MAX_FEET, MAX_LINKS = 6, 16
+_MAX_FEET, _MAX_LINKS = 6, 16
 """Largest number of feet, and of joints and bodies between a foot and the torso, in records for compiled code."""
 FOOT_CLEARANCE = 0.03
 """Ends of limbs up to this far above the lowest point of a robot are feet [m]."""
-MIRROR_DISTANCE, MIRROR_COSINE = 0.02, 0.98
+_MIRROR_DISTANCE, _MIRROR_COSINE = 0.02, 0.98
 """Largest distance between the mirror image of a joint and its partner [m], and smallest cosine between their axes."""
 SWING = 0.03
 """Distance by which feet are moved to find the joint angles of a swinging leg [m]."""
-IK_STEPS, IK_DAMPING, IK_TURN = 60, 0.02, 0.2
+_IK_STEPS, _IK_DAMPING, _IK_TURN = 60, 0.02, 0.2
 """Steps of the search for a lifted leg, its damping, and the weight of a radian of the sole's tilt [m]."""
 
 
@@ -47,23 +47,23 @@ class FeetTable:
 
     feet: int
     """Number of feet."""
-    group: Annotated[Ints, (MAX_FEET,)]
+    group: Annotated[Ints, (_MAX_FEET,)]
     """The half of the clock in which each swings, 0 or 1."""
-    links: Annotated[Ints, (MAX_FEET,)]
+    links: Annotated[Ints, (_MAX_FEET,)]
     """Number of links from each foot up to the torso."""
-    address: Annotated[Ints, (MAX_FEET, MAX_LINKS)]
+    address: Annotated[Ints, (_MAX_FEET, _MAX_LINKS)]
     """Place of each link's angle in the configuration; -1 for a link that does not turn."""
-    zero: Annotated[Floats, (MAX_FEET, MAX_LINKS)]
+    zero: Annotated[Floats, (_MAX_FEET, _MAX_LINKS)]
     """Joint angle in the reference pose of the model file [rad]."""
-    axis: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3)]
+    axis: Annotated[Floats, (_MAX_FEET, _MAX_LINKS, 3)]
     """Its axis, in the link's frame."""
-    anchor: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3)]
+    anchor: Annotated[Floats, (_MAX_FEET, _MAX_LINKS, 3)]
     """A point on the axis [m]."""
-    turn: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3, 3)]
+    turn: Annotated[Floats, (_MAX_FEET, _MAX_LINKS, 3, 3)]
     """Rotation from the link's frame to the next one towards the torso."""
-    offset: Annotated[Floats, (MAX_FEET, MAX_LINKS, 3)]
+    offset: Annotated[Floats, (_MAX_FEET, _MAX_LINKS, 3)]
     """Place of the link's frame there [m]."""
-    sole: Annotated[Floats, (MAX_FEET, 3)]
+    sole: Annotated[Floats, (_MAX_FEET, 3)]
     """Lowest point below the middle of each foot, in its frame [m]."""
 
 
@@ -133,9 +133,9 @@ class Feet:
         data.qpos[:] = self.scene.start
         mujoco.mj_kinematics(model, data)
         start, level = data.xpos[body] + data.xmat[body].reshape(3, 3) @ sole, data.xquat[body].copy()
-        weight = IK_TURN if len(used) >= 5 else 0.0
+        weight = _IK_TURN if len(used) >= 5 else 0.0
         place, turn, off = np.zeros((3, model.nv)), np.zeros((3, model.nv)), np.zeros(3)
-        for _ in range(IK_STEPS):
+        for _ in range(_IK_STEPS):
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
             point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ sole
@@ -143,7 +143,7 @@ class Feet:
             mujoco.mju_subQuat(off, level, data.xquat[body])
             error = np.concatenate([start - point + way, weight * data.xmat[body].reshape(3, 3) @ off])
             slopes = np.concatenate([place, weight * turn])[:, dofs]
-            step = slopes.T @ np.linalg.solve(slopes @ slopes.T + IK_DAMPING**2 * np.eye(6), error)
+            step = slopes.T @ np.linalg.solve(slopes @ slopes.T + _IK_DAMPING**2 * np.eye(6), error)
             data.qpos[addresses] = np.clip(data.qpos[addresses] + step, *table.limits[used].T)
         found = np.zeros(len(table.joints))
         found[used] = data.qpos[addresses] - self.scene.start[addresses]
@@ -163,10 +163,10 @@ def find_feet(scene: Scene, table: RobotTable) -> Feet:
         ground = min((point[2] for point in lowest.values()), default=0.0)
         down = {body for body, point in lowest.items() if point[2] < ground + FOOT_CLEARANCE and body != table.body}
         chosen = sorted(down - {above for body in down for above in _bodies_above(model, body, table.body)[1:]})
-    if table.root < 0 or not 2 <= len(chosen) <= MAX_FEET or any(body not in lowest for body in chosen):
+    if table.root < 0 or not 2 <= len(chosen) <= _MAX_FEET or any(body not in lowest for body in chosen):
         raise ModelError(
             f"{table.settings.name} has {len(chosen)} feet on the ground in its ready pose; a walk needs a free base "
-            f"and 2 to {MAX_FEET} feet that collide. Name their bodies in robot.toml: feet = [...]."
+            f"and 2 to {_MAX_FEET} feet that collide. Name their bodies in robot.toml: feet = [...]."
         )
     torso, upright = data.xpos[table.body], data.xmat[table.body].reshape(3, 3)
     places = {body: upright.T @ (lowest[body] - torso) for body in chosen}
@@ -239,8 +239,8 @@ def _record(
         for body in _bodies_above(model, end, table.body):
             # A body's joints turn it one after the other; the last one is nearest to what hangs on the body.
             joints = list(reversed(_joints_of(model, body))) or [-1]
-            if number + len(joints) > MAX_LINKS:
-                raise ModelError(f"{table.settings.name} has a leg of more than {MAX_LINKS} links.")
+            if number + len(joints) > _MAX_LINKS:
+                raise ModelError(f"{table.settings.name} has a leg of more than {_MAX_LINKS} links.")
             for joint in joints:
                 if joint >= 0 and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE:
                     found.address[foot, number] = model.jnt_qposadr[joint]
@@ -273,10 +273,10 @@ def mirror_of(scene: Scene, table: RobotTable) -> tuple[Indices, Floats] | None:
         apart = np.linalg.norm(places - places[joint] * [1.0, -1.0, 1.0], axis=1)
         along = axes @ (axes[joint] * [-1.0, 1.0, -1.0])
         # Joints that meet in a point differ in their axes, parallel ones in their places.
-        apart = np.where(np.abs(along) > MIRROR_COSINE, apart, np.inf)
+        apart = np.where(np.abs(along) > _MIRROR_COSINE, apart, np.inf)
         other = int(apart.argmin())
         limits = table.limits[other] * np.sign(along[other])
-        if apart[other] > MIRROR_DISTANCE or not np.allclose(np.sort(limits), table.limits[joint], atol=0.02):
+        if apart[other] > _MIRROR_DISTANCE or not np.allclose(np.sort(limits), table.limits[joint], atol=0.02):
             return None
         # One motor may drive the joints of both sides: it is its own partner.
         partner[motor], sign[motor] = motors.get(other, motor), np.sign(along[other])

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     Vector = tuple[float, float, float]
 
-SQRT_HALF = math.sqrt(0.5)
-MIN_LENGTH = 1e-12
+_SQRT_HALF = math.sqrt(0.5)
+_MIN_LENGTH = 1e-12
 """Smallest length that is used as a divisor [m]."""
-REACH_TOLERANCE = 1e-7
+_REACH_TOLERANCE = 1e-7
 """A foot is reached if no length [m] and no angle [rad] is off by more than this."""
 
 
@@ -32,8 +32,8 @@ REACH_TOLERANCE = 1e-7
 def _turn_back(angle: float, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """A vector of the torso's frame in the frame that HipYawPitch has turned (Rodrigues' formula)."""
     # The axis lies in the y-z plane at 45 degrees, mirrored between left and right.
-    ay = SQRT_HALF
-    az = -SQRT_HALF if side == 0 else SQRT_HALF
+    ay = _SQRT_HALF
+    az = -_SQRT_HALF if side == 0 else _SQRT_HALF
     cos, sin = math.cos(angle), -math.sin(angle)
     along = (ay * y + az * z) * (1.0 - cos)
     return (x * cos + (ay * z - az * y) * sin, y * cos + az * x * sin + ay * along, z * cos - ay * x * sin + az * along)
@@ -113,7 +113,7 @@ def solve_leg(
     flat = math.hypot(ux, uz)
     ankle_roll = math.atan2(-uy, flat)
     # In that plane: from AnkleRoll's axis up to AnklePitch's, and from there the two-link leg.
-    flat = max(flat, MIN_LENGTH)
+    flat = max(flat, _MIN_LENGTH)
     ahead, down = x + legs.gap * ux / flat, down - legs.gap * uz / flat
     distance = math.hypot(ahead, down)
     reach = min(max(distance, legs.nearest[side]), legs.farthest[side])
@@ -125,10 +125,10 @@ def solve_leg(
     knee = bent - legs.bow
     ankle = math.atan2(ux, uz) - pitch - knee
     found = (yaw_pitch, roll, wrap_angle_exactly(pitch), knee, wrap_angle_exactly(ankle), ankle_roll)
-    reached: bool = abs(reach - distance) < REACH_TOLERANCE
+    reached: bool = abs(reach - distance) < _REACH_TOLERANCE
     for joint in range(6):
         joints[joint] = min(max(found[joint], legs.limits[side, joint, 0]), legs.limits[side, joint, 1])
-        reached = reached and abs(joints[joint] - found[joint]) < REACH_TOLERANCE
+        reached = reached and abs(joints[joint] - found[joint]) < _REACH_TOLERANCE
     return reached
 
 

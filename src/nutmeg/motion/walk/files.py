@@ -154,9 +154,12 @@ def read_walk(name: str, robot: str = "") -> WalkParameters:
         path = WALKS_FOLDER / f"{own}.toml"
         return _placed(read_cached(path, WalkParameters), path)
     if path.is_dir():
-        path = path / "params.toml"
+        folder, path = path, path / "params.toml"
+        if not path.exists():
+            raise FileError(folder, "there is no params.toml in it. A run of `nutmeg learn` writes it at its end.")
     if path.suffix != ".toml" and not path.exists():
-        raise UnknownNameError("walk", name, walk_names(), where="neither a file nor a walk that comes with Nutmeg")
+        known = (*walk_names(), *WALK_ALIASES)
+        raise UnknownNameError("walk", name, known, where="neither a file nor a walk that comes with Nutmeg")
     return _placed(read(path, WalkParameters), path)
 
 

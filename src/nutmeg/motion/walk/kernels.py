@@ -383,12 +383,15 @@ def estimate_stability(
         cycle: number of this cycle.
     """
     size = len(expected)
+    # Expected, from the targets of the feet; the ring buffer keeps it until sensors show its effect, `delay` cycles
+    # later.
     expected[cycle % size, 0] = (s.feet[0, 0] + s.feet[1, 0]) * -0.5
     expected[cycle % size, 1] = (s.feet[0, 1] + s.feet[1, 1]) * -0.5
     if p.sense_mass > 0.0:  # the joints are still those that the last cycle commanded
         x, y = upright(mass_centre(s.joints, legs), -p.lean_y * s.step[1], p.tilt + p.tilt_x * s.step[0])
         expected[cycle % size, 0] += x
         expected[cycle % size, 1] += y
+    # Sensed, from the measured joints and the estimated tilt.
     x, y = 0.0, 0.0
     for side in range(2):
         for joint in range(6):
@@ -484,6 +487,7 @@ def command_robot(
             target += motor.shoulder_pitch * (p.shoulder_pitch - p.arm_swing * ahead + p.gyro_arm * s.gyro[1])
         target += motor.shoulder_roll * p.shoulder_roll
         target = min(max(target, motor.lowest), motor.highest)
+        # A low-pass filter: targets jump when a foot lands early or the feedback is strong.
         target += p.joint_smoothing * (targets[m] - target)
         targets[m] = target
         commands[m] = p.joint_gain * (target - q[motor.address]) / period if motor.velocity else target

@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from nutmeg.model.field import Light
     from nutmeg.sim.worlds import Worlds
 
-SLOTS = 4
+MAILBOX_SIZE = 4
 """Entries that a mailbox keeps; a reader that comes later than that has missed some."""
 LOOK_UP = 0.5
 """How often the process looks whether its parent is still there [s]."""
-PATIENCE = 120.0
+START_TIMEOUT = 120.0
 """How long starting may take [s]."""
 DEFAULT_RATE = 30.0
 """Pictures a second of a camera whose file does not say it."""
@@ -102,7 +102,7 @@ class Mailbox:
     def __init__(self, context: SpawnContext, shape: tuple[int, ...], kind: str) -> None:
         stamp = [("number", "i8"), ("sequence", "i8"), ("time", "f8")]
         self._slot = np.dtype([*stamp, ("values", kind, shape)], align=True)
-        self._memory = context.RawArray(ctypes.c_byte, 8 + SLOTS * self._slot.itemsize)
+        self._memory = context.RawArray(ctypes.c_byte, 8 + MAILBOX_SIZE * self._slot.itemsize)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -124,7 +124,7 @@ class Mailbox:
     def write(self, sequence: int, time: float, values: NDArray[Any]) -> None:
         """Adds an entry; the oldest goes."""
         number = self.newest + 1
-        slot = number % SLOTS
+        slot = number % MAILBOX_SIZE
         self._slots["number"][slot] = 0
         self._slots["sequence"][slot], self._slots["time"][slot] = sequence, time
         self._slots["values"][slot] = values
@@ -141,7 +141,7 @@ class Mailbox:
 
     def entry(self, number: int) -> np.void | None:
         """The entry of a number with its `sequence`, `time` and `values`, unless it has gone."""
-        slot = number % SLOTS
+        slot = number % MAILBOX_SIZE
         if self._slots["number"][slot] != number:
             return None
         entry: np.void = self._slots[slot].copy()
@@ -207,7 +207,7 @@ class CameraProcess(Closing):
         """Whether the process runs."""
         return self._finalizer.alive and self._process.is_alive()
 
-    def wait_until_ready(self, timeout: float = PATIENCE) -> None:
+    def wait_until_ready(self, timeout: float = START_TIMEOUT) -> None:
         """Waits until pictures can be drawn; a problem of the process is raised here."""
         if self._ready:
             return
@@ -248,7 +248,7 @@ class CameraProcess(Closing):
     def _collected(self, camera: str) -> list[Picture]:
         box, seen, statistics = self._pictures[camera], self._seen[camera], self.statistics[camera]
         newest = box.newest
-        entries = map(box.entry, range(max(seen + 1, newest - SLOTS + 2), newest + 1))
+        entries = map(box.entry, range(max(seen + 1, newest - MAILBOX_SIZE + 2), newest + 1))
         pictures = [
             Picture(camera=camera, time=float(e["time"]), sequence=int(e["sequence"]), pixels=e["values"])
             for e in entries

@@ -19,7 +19,7 @@ import numpy as np
 
 from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.base.interrupts import Closing
-from nutmeg.net.lola.packets import JOINTS, LIGHTS, SIZE, pack, read_sensors
+from nutmeg.net.lola.packets import JOINTS, LIGHTS, PACKET_SIZE, pack, read_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
 
 
-PATIENCE = 60.0
+PACKET_TIMEOUT = 60.0
 """How long to wait for a packet [s]."""
 
 
@@ -78,7 +78,7 @@ class LolaClient(Closing):
     def connect(cls, path: str | Path) -> LolaClient:
         """Connects to a robot's socket."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        sock.settimeout(PATIENCE)
+        sock.settimeout(PACKET_TIMEOUT)
         try:
             sock.connect(str(path))
         except OSError as error:
@@ -91,8 +91,8 @@ class LolaClient(Closing):
     def sense(self) -> Senses:
         """The next packet, once the robot sends it."""
         data = b""
-        while len(data) < SIZE:
-            piece = self._socket.recv(SIZE - len(data))
+        while len(data) < PACKET_SIZE:
+            piece = self._socket.recv(PACKET_SIZE - len(data))
             if not piece:
                 raise EnvironmentProblem("the robot has ended the connection.")
             data += piece

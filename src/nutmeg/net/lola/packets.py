@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 PERIOD = 0.012
 """The period of a control cycle [s]."""
-SIZE = 896
+PACKET_SIZE = 896
 """Bytes of a sensor packet."""
 JOINTS = (
     *("HeadYaw", "HeadPitch"),
@@ -160,7 +160,7 @@ class SensorPacket:
     def __init__(self, *, body: str, head: str, version: str = "6.0.0") -> None:
         for text, length in ((body, SERIAL_LENGTH), (head, SERIAL_LENGTH), (version, VERSION_LENGTH)):
             if len(text.encode()) != length:
-                raise ValueError(f"{text!r} has {len(text.encode())} bytes; a packet of {SIZE} needs {length}.")
+                raise ValueError(f"{text!r} has {len(text.encode())} bytes; a packet of {PACKET_SIZE} needs {length}.")
         out = bytearray(bytes([0x80 | (2 + len(FLOATS))]) + pack("RobotConfig") + pack([body, version, head, version]))
         places = {}
         for name, count in FLOATS.items():
@@ -168,14 +168,14 @@ class SensorPacket:
             out += pack(name) + entry
             places[name] = len(out) - 5 * count
         out += pack("Status") + pack([0] * len(JOINTS))
-        if len(out) != SIZE:
-            raise AssertionError(f"a packet has {len(out)} bytes instead of {SIZE}")
+        if len(out) != PACKET_SIZE:
+            raise AssertionError(f"a packet has {len(out)} bytes instead of {PACKET_SIZE}")
         self._bytes = out
         self._views = {
             name: np.frombuffer(out, dtype=_FLOAT, count=FLOATS[name], offset=place)["value"]
             for name, place in places.items()
         }
-        self._status = np.frombuffer(out, dtype=np.uint8, count=len(JOINTS), offset=SIZE - len(JOINTS))
+        self._status = np.frombuffer(out, dtype=np.uint8, count=len(JOINTS), offset=PACKET_SIZE - len(JOINTS))
 
     def __setitem__(self, name: str, values: ArrayLike) -> None:
         """Fills in the numbers of an entry."""

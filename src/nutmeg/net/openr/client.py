@@ -36,7 +36,7 @@ from nutmeg.base.errors import EnvironmentProblem, UnknownNameError
 from nutmeg.base.interrupts import Closing
 from nutmeg.net.openr import commands, packets
 from nutmeg.net.openr.commands import CommandVector
-from nutmeg.net.openr.configuration import FIRST_PORT, HERE
+from nutmeg.net.openr.configuration import FIRST_PORT, LOOPBACK
 from nutmeg.net.openr.models import FRAME, Gains, Model, model_numbered
 from nutmeg.net.openr.packets import Event, Packet, PacketReader, PacketType, Status
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes, Floats
 
 Item = TypeVar("Item")
-MAX_WAITING = 64
+_MAX_WAITING = 64
 """Sensor vectors, pictures and status reports that wait to be taken."""
 _UNITLESS = ("switch", "touch")
 
@@ -107,7 +107,7 @@ class OpenrClient(Closing):
 
     def __init__(
         self,
-        sensors: tuple[str, int] = (HERE, FIRST_PORT),
+        sensors: tuple[str, int] = (LOOPBACK, FIRST_PORT),
         commands: tuple[str, int] | None = None,
         *,
         timeout: float = 60.0,
@@ -119,9 +119,9 @@ class OpenrClient(Closing):
         """Packets that the server dropped because this client was too slow."""
         self._sockets = [_connect(sensors, timeout)]
         self._readers = [PacketReader(), PacketReader()]
-        self._vectors: deque[Sensors] = deque(maxlen=MAX_WAITING)
-        self._pictures: deque[CameraPicture] = deque(maxlen=MAX_WAITING)
-        self._statuses: deque[Status] = deque(maxlen=MAX_WAITING)
+        self._vectors: deque[Sensors] = deque(maxlen=_MAX_WAITING)
+        self._pictures: deque[CameraPicture] = deque(maxlen=_MAX_WAITING)
+        self._statuses: deque[Status] = deque(maxlen=_MAX_WAITING)
         self._planes: dict[int, Bytes] = {}
         self._watchers: list[tuple[deque[Any], Callable[[Any], None]]] = []
         self._sent = 0

@@ -18,9 +18,9 @@ from nutmeg.net.openr.models import Gains, gains_of
 from nutmeg.net.openr.packets import MAX_COMMAND, Packet, PacketError, PacketType
 
 CHANNELS = 16
-MAX_COMMANDS = 96
-MAX_VECTOR_FRAMES = 16
-MAX_WAIT = 125 * 600
+_MAX_COMMANDS = 96
+_MAX_VECTOR_FRAMES = 16
+_MAX_WAIT = 125 * 600
 """Ten minutes; a vector that waits longer is refused."""
 OPTIONAL = 128
 EVERY = 0xFFFFFFFF
@@ -28,10 +28,10 @@ EVERY = 0xFFFFFFFF
 NEWEST = 0xFFFFFFFF
 """In a STEP: the newest sensor vector, or none yet."""
 
-JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4 = 256, 259, 261, 262
-LED_COMMAND, LED_COMMAND2, LED_COMMAND3 = 258, 260, 263
-JOINT_COMMANDS = (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3, JOINT_COMMAND4)
-LED_COMMANDS = (LED_COMMAND, LED_COMMAND2, LED_COMMAND3)
+JOINT_COMMAND, JOINT_COMMAND2, _JOINT_COMMAND3, _JOINT_COMMAND4 = 256, 259, 261, 262
+LED_COMMAND, LED_COMMAND2, _LED_COMMAND3 = 258, 260, 263
+JOINT_COMMANDS = (JOINT_COMMAND, JOINT_COMMAND2, _JOINT_COMMAND3, _JOINT_COMMAND4)
+LED_COMMANDS = (LED_COMMAND, LED_COMMAND2, _LED_COMMAND3)
 COMMAND_TYPES = frozenset((*JOINT_COMMANDS, *LED_COMMANDS))
 WHITE_BALANCE, GAIN, SHUTTER = 384, 385, 386
 
@@ -61,7 +61,7 @@ class Command:
     @property
     def periods(self) -> tuple[int, ...]:
         """How many frames each value lasts: more than one for ears and lights."""
-        if self.type in (JOINT_COMMAND, JOINT_COMMAND2, JOINT_COMMAND3):
+        if self.type in (JOINT_COMMAND, JOINT_COMMAND2, _JOINT_COMMAND3):
             return (1,) * len(self.values)
         factor = 16 if self.type == LED_COMMAND else 1
         return tuple(max(1, factor * struct.unpack_from("<H", value, 4)[0]) for value in self.values)
@@ -109,8 +109,8 @@ def read_commands(body: bytes) -> CommandVector:
     """The vector in the body of a COMMANDS packet."""
     channel, wait, sync_key, count, offset, size = _read(_VECTOR, body, 0, "COMMANDS")
     _need(channel < CHANNELS, f"channel is {channel}; it is 0 to {CHANNELS - 1}.")
-    _need(wait <= MAX_WAIT, f"wait is {wait} frames; at most {MAX_WAIT} are allowed.")
-    _need(count <= MAX_COMMANDS, f"numData is {count}; at most {MAX_COMMANDS} are allowed.")
+    _need(wait <= _MAX_WAIT, f"wait is {wait} frames; at most {_MAX_WAIT} are allowed.")
+    _need(count <= _MAX_COMMANDS, f"numData is {count}; at most {_MAX_COMMANDS} are allowed.")
     _need(offset + size <= OPTIONAL, f"the optional area is {offset} + {size} bytes; at most {OPTIONAL} are allowed.")
     start = _VECTOR.size
     optional = body[start : start + size]
@@ -129,7 +129,7 @@ def read_commands(body: bytes) -> CommandVector:
 def _read_command(body: bytes, start: int) -> tuple[Command, int]:
     type_, primitive, frames = _read(_COMMAND, body, start, "COMMANDS")
     _need(type_ in COMMAND_TYPES, f"a command has type {type_}; allowed are {sorted(COMMAND_TYPES)}.")
-    _need(1 <= frames <= MAX_VECTOR_FRAMES, f"a command has {frames} frames; 1 to {MAX_VECTOR_FRAMES} are allowed.")
+    _need(1 <= frames <= _MAX_VECTOR_FRAMES, f"a command has {frames} frames; 1 to {_MAX_VECTOR_FRAMES} are allowed.")
     start += _COMMAND.size
     end = start + 8 * frames
     _need(end <= len(body), "the packet ends within a command.")

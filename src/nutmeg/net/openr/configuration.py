@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 FIRST_PORT = 10120
 """Where the first robot sends its sensors; commands go to the next port."""
-HERE = "127.0.0.1"
-ROBOT_SPACING = 0.8
+LOOPBACK = "127.0.0.1"
+_ROBOT_SPACING = 0.8
 """Distance between robots without a place of their own [m]."""
 BALL_DISTANCE = 0.9
 """Distance from the ball of robots without a place of their own [m]."""
@@ -127,8 +127,8 @@ class OpenrSettings:
         """Where each robot sends sensors and takes commands."""
         return tuple(
             (
-                address(robot.sensors) if robot.sensors else (HERE, FIRST_PORT + 2 * k),
-                address(robot.commands) if robot.commands else (HERE, FIRST_PORT + 2 * k + 1),
+                address(robot.sensors) if robot.sensors else (LOOPBACK, FIRST_PORT + 2 * k),
+                address(robot.commands) if robot.commands else (LOOPBACK, FIRST_PORT + 2 * k + 1),
             )
             for k, robot in enumerate(self.robot)
         )
@@ -146,7 +146,7 @@ def settings_for(
     robots: Sequence[str] = ("ers7",),
     *,
     config: Path | None = None,
-    host: str = HERE,
+    host: str = LOOPBACK,
     first_port: int = FIRST_PORT,
     pose: str = "ready",
     awake: bool = False,
@@ -179,7 +179,7 @@ def settings_for(
         rows.append(
             OpenrRobotSettings(
                 model="ers7" if name == "ers7" else "ers210",
-                pos=(-BALL_DISTANCE, ROBOT_SPACING * (number - (len(robots) - 1) / 2)),
+                pos=(-BALL_DISTANCE, _ROBOT_SPACING * (number - (len(robots) - 1) / 2)),
                 pose=pose,
                 awake=awake,
                 actuation=actuation,

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 MAGIC = b"NMOR"
 VERSION = 1
-HEADER = struct.Struct("<4sHHIIIIQ")
+_HEADER = struct.Struct("<4sHHIIIIQ")
 """magic, version, type, length, model, sequence, dropped, time"""
-HEADER_SIZE = HEADER.size
+_HEADER_SIZE = _HEADER.size
 MAX_COMMAND = 16384
 """The longest packet of a client [bytes]."""
-MAX_PACKET = 65536
+_MAX_PACKET = 65536
 """The longest packet of a server [bytes]."""
 
 _DESIGN = struct.Struct("<32s8I")
@@ -97,7 +97,7 @@ class Packet:
 def header(type_: int, body: int, model: int = 0, sequence: int = 0, dropped: int = 0, time: int = 0) -> bytes:
     """The header of a packet whose body has `body` bytes."""
     counts = (count & 0xFFFFFFFF for count in (sequence, dropped))
-    return HEADER.pack(MAGIC, VERSION, type_, HEADER_SIZE + body, model, *counts, time)
+    return _HEADER.pack(MAGIC, VERSION, type_, _HEADER_SIZE + body, model, *counts, time)
 
 
 def with_dropped(packet: bytes, dropped: int) -> bytes:
@@ -108,7 +108,7 @@ def with_dropped(packet: bytes, dropped: int) -> bytes:
 class PacketReader:
     """Cuts a stream of bytes into packets; a header that makes no sense loses the stream."""
 
-    def __init__(self, longest: int = MAX_PACKET) -> None:
+    def __init__(self, longest: int = _MAX_PACKET) -> None:
         """A reader of packets of at most `longest` bytes."""
         self.longest = longest
         """Packets longer than this lose the stream, bytes."""
@@ -123,15 +123,15 @@ class PacketReader:
         self._kept += data
         packets: list[Packet] = []
         start = 0
-        while len(self._kept) - start >= HEADER_SIZE:
-            magic, version, type_, length, model, sequence, dropped, time = HEADER.unpack_from(self._kept, start)
+        while len(self._kept) - start >= _HEADER_SIZE:
+            magic, version, type_, length, model, sequence, dropped, time = _HEADER.unpack_from(self._kept, start)
             self.problem = self._wrong(magic, version, length)
             if self.problem is not None:
                 self._kept.clear()
                 return packets
             if len(self._kept) - start < length:
                 break
-            body = bytes(self._kept[start + HEADER_SIZE : start + length])
+            body = bytes(self._kept[start + _HEADER_SIZE : start + length])
             packets.append(Packet(type=type_, model=model, sequence=sequence, dropped=dropped, time=time, body=body))
             start += length
         del self._kept[:start]
@@ -142,8 +142,8 @@ class PacketReader:
             return f"sent {magic!r} where a packet begins with {MAGIC!r}"
         if version != VERSION:
             return f"speaks version {version} of the protocol; this is version {VERSION}"
-        if not HEADER_SIZE <= length <= self.longest:
-            return f"announced a packet of {length} bytes; {HEADER_SIZE} to {self.longest} are allowed"
+        if not _HEADER_SIZE <= length <= self.longest:
+            return f"announced a packet of {length} bytes; {_HEADER_SIZE} to {self.longest} are allowed"
         return None
 
 
@@ -238,7 +238,7 @@ def _text(raw: bytes) -> str:
 
 OPTIONAL = 128
 """Size of the optional area, bytes."""
-MAX_FRAMES = 16
+_MAX_FRAMES = 16
 """Frames that the memory of a primitive has room for."""
 
 VECTOR_INFO = np.dtype(
@@ -268,17 +268,17 @@ VALUE = np.dtype(
     ]
 )
 """OJointValue, 16 bytes; other sensors use value and signal alone."""
-SENSOR_FRAME_VECTOR = 1025
-YCRCB = 19
+_SENSOR_FRAME_VECTOR = 1025
+_YCRCB = 19
 
 _IMAGE_INFO = struct.Struct("<12I")
-IMAGE_HEADER = _IMAGE_INFO.size
+_IMAGE_HEADER = _IMAGE_INFO.size
 """Bytes of an IMAGE packet between its header and the pixels."""
 
 
 def _vector_dtype(count: int) -> np.dtype[Any]:
     """An OSensorFrameVectorData with a number of primitives."""
-    return np.dtype([("vectorInfo", VECTOR_INFO), ("info", FRAME_INFO, count), ("data", VALUE, (count, MAX_FRAMES))])
+    return np.dtype([("vectorInfo", VECTOR_INFO), ("info", FRAME_INFO, count), ("data", VALUE, (count, _MAX_FRAMES))])
 
 
 class SensorVector:
@@ -289,14 +289,14 @@ class SensorVector:
         self._model = model
         self._all: Any = np.zeros(1, _vector_dtype(count))
         info, vector = self._all["info"][0], self._all["vectorInfo"]
-        vector["totalSize"], vector["type"] = self._all.dtype.itemsize, SENSOR_FRAME_VECTOR
+        vector["totalSize"], vector["type"] = self._all.dtype.itemsize, _SENSOR_FRAME_VECTOR
         vector["infoOffset"], vector["infoSize"] = VECTOR_INFO.itemsize, FRAME_INFO.itemsize
         vector["maxNumData"] = vector["numData"] = count
         info["type"] = [primitive.data_type for primitive in model.sensors]
         info["primitiveID"] = np.arange(1, count + 1)
-        info["numFrames"], info["frameSize"], info["dataSize"] = FRAMES, VALUE.itemsize, VALUE.itemsize * MAX_FRAMES
+        info["numFrames"], info["frameSize"], info["dataSize"] = FRAMES, VALUE.itemsize, VALUE.itemsize * _MAX_FRAMES
         first = VECTOR_INFO.itemsize + count * FRAME_INFO.itemsize
-        info["dataOffset"] = first + np.arange(count) * VALUE.itemsize * MAX_FRAMES
+        info["dataOffset"] = first + np.arange(count) * VALUE.itemsize * _MAX_FRAMES
         self.values: Any = self._all["data"][0][:, :FRAMES]
         """Structured array (primitives, 4), live: value, signal, pwmDuty, refValue, refSignal."""
 
@@ -333,7 +333,7 @@ def read_sensors(body: bytes, count: int) -> SensorFrames:
     whole: Any = np.frombuffer(body, layout)[0]
     vector, info = whole["vectorInfo"], whole["info"]
     frames = int(info["numFrames"][0])
-    if int(vector["numData"]) != count or frames > MAX_FRAMES or int(vector["optSize"]) > OPTIONAL:
+    if int(vector["numData"]) != count or frames > _MAX_FRAMES or int(vector["optSize"]) > OPTIONAL:
         raise PacketError("a SENSORS packet contradicts itself: its counts do not fit its length.")
     first, size = int(vector["optOffset"]), int(vector["optSize"])
     return SensorFrames(
@@ -376,9 +376,9 @@ def image_packets(model: Model, planes: Bytes, *, sequence: int, frame: int, tim
     size = width * height
     packets = []
     for plane in range(3):
-        start = header(PacketType.IMAGE, IMAGE_HEADER + size, model.model, sequence, 0, time)
-        offset = len(start) + IMAGE_HEADER
-        about = (YCRCB, camera, frame & 0xFFFFFFFF, offset, size, width, height, 0, plane, 3, sequence & 0xFFFF, 0)
+        start = header(PacketType.IMAGE, _IMAGE_HEADER + size, model.model, sequence, 0, time)
+        offset = len(start) + _IMAGE_HEADER
+        about = (_YCRCB, camera, frame & 0xFFFFFFFF, offset, size, width, height, 0, plane, 3, sequence & 0xFFFF, 0)
         packets.append(start + _IMAGE_INFO.pack(*about) + planes[plane].tobytes())
     return tuple(packets)
 
@@ -397,10 +397,10 @@ class ImagePlane(NamedTuple):
 def read_image(packet: Packet) -> ImagePlane:
     """Reads an IMAGE packet."""
     body = packet.body
-    if len(body) < IMAGE_HEADER:
-        raise PacketError(f"an IMAGE packet has a body of {len(body)} bytes; at least {IMAGE_HEADER} are needed.")
+    if len(body) < _IMAGE_HEADER:
+        raise PacketError(f"an IMAGE packet has a body of {len(body)} bytes; at least {_IMAGE_HEADER} are needed.")
     type_, _, frame, _, size, width, height, _, plane, planes, counter, _ = _IMAGE_INFO.unpack_from(body)
-    if type_ != YCRCB or planes != 3 or plane > 2 or size != width * height or len(body) != IMAGE_HEADER + size:
+    if type_ != _YCRCB or planes != 3 or plane > 2 or size != width * height or len(body) != _IMAGE_HEADER + size:
         raise PacketError("an IMAGE packet contradicts itself: type, plane or size are wrong.")
-    pixels = np.frombuffer(body, np.uint8, offset=IMAGE_HEADER).reshape(height, width)
+    pixels = np.frombuffer(body, np.uint8, offset=_IMAGE_HEADER).reshape(height, width)
     return ImagePlane(plane, frame, counter, pixels)

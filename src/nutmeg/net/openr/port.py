@@ -49,13 +49,13 @@ LIMITS = Limits(
 """Limits of one client."""
 MAX_CLIENTS = 4
 """Most clients on each port."""
-SENSORS_KEPT = {"design": 1, "sensors": 32, "pictures": 2}
+_SENSORS_KEPT = {"design": 1, "sensors": 32, "pictures": 2}
 """Packets by kind that wait for a slow listener."""
-STATUS_KEPT = {"design": 1, "status": 256}
+_STATUS_KEPT = {"design": 1, "status": 256}
 """Packets by kind that wait for a slow commander."""
 CAMERA = "camera"
 """Name of an AIBO's camera in its robot file."""
-PRESSED = ("switch", "touch", "force")
+_PRESSED = ("switch", "touch", "force")
 """Kinds of sensors that people can press on the page."""
 
 
@@ -113,7 +113,7 @@ class Commander(OpenrConnection):
     """The connection to a client that commands."""
 
     def __init__(self, sock: socket.socket, name: str, seat: Seat) -> None:
-        super().__init__(sock, name, seat, STATUS_KEPT, packets.PacketReader(packets.MAX_COMMAND))
+        super().__init__(sock, name, seat, _STATUS_KEPT, packets.PacketReader(packets.MAX_COMMAND))
         self.answered = seat.robot.sequence - 2
         """The sensor vector up to which the client has dealt with them; not with the newest yet (lock-step)."""
         self._statuses = 0
@@ -243,7 +243,7 @@ class Seat:
 
     def _admit_listener(self, sock: socket.socket, peer: str) -> None:
         name = f"{self.robot.robot.name} sensors {peer}"
-        connect = partial(OpenrConnection, sock, name, self, SENSORS_KEPT, _NoPackets())
+        connect = partial(OpenrConnection, sock, name, self, _SENSORS_KEPT, _NoPackets())
         self._welcome(self.listeners.admit(sock, name, self.robot.model.design, connect))
 
     def _admit_commander(self, sock: socket.socket, peer: str) -> None:
@@ -287,7 +287,7 @@ class OpenrPort:
         for chosen, placed, addresses in robots:
             hosted = host.take(placed.name, period=self.period)
             model, torque = model_named(chosen.model), torques(host.worlds, placed.name)
-            hosted.hands_on = tuple(p.of for p in model.sensors if p.of and p.measures in PRESSED)
+            hosted.hands_on = tuple(p.of for p in model.sensors if p.of and p.measures in _PRESSED)
             robot: OpenrRobot[Commander] = OpenrRobot(model, hosted, torque, awake=chosen.awake)
             robot.motors.turn()
             self.seats[placed.name] = Seat(

@@ -153,11 +153,11 @@ def _execute(
         yield VectorEvent(owner, now.sequence, now.vector, Event.FINISHED)
 
 
-MAX_STIFFNESS = 8.0
+_MAX_STIFFNESS = 8.0
 """Times the stiffness of the drive: at 16 times the light mouth would not be stable in steps of 4 ms."""
-MAX_DAMPING = 4.0
+_MAX_DAMPING = 4.0
 """Times the damping of the drive."""
-GEAR_DAMPING = 0.5
+_GEAR_DAMPING = 0.5
 """Share of the damping that is the gear's; assumed."""
 _INTEGRAL_TIME = 0.5
 """Time in which the integral part of the standard gains grows as large as the proportional part [s]; assumed."""
@@ -219,8 +219,8 @@ class _OpenrMotors:
         total = gains.i / standard.i * 2.0 ** (standard.i_shift - gains.i_shift) if standard.i else 0.0
         place = self._place[number]
         self._integral_rate[place] = total / stiff if stiff else 0.0
-        self._scale[0, place] = min(stiff, MAX_STIFFNESS)
-        self._scale[1, place] = GEAR_DAMPING + (1 - GEAR_DAMPING) * min(damp, 2 * MAX_DAMPING - 1)
+        self._scale[0, place] = min(stiff, _MAX_STIFFNESS)
+        self._scale[1, place] = _GEAR_DAMPING + (1 - _GEAR_DAMPING) * min(damp, 2 * _MAX_DAMPING - 1)
 
     def set_reference(self, number: int, angle: float) -> None:
         """Gives a joint a reference, by its ID [rad]; beyond its limits, the limit."""
@@ -255,15 +255,15 @@ class _OpenrMotors:
         self._robot.set_targets(self._all, self.references + self._offset)
 
 
-MAX_SIGNAL = 1023
-MICRO = 1e6
+_MAX_SIGNAL = 1023
+_MICRO = 1e6
 MAX_ACCELERATION = 19.6133
 """[m/s²]"""
-PRESSED_FORCE = 980665
+_PRESSED_FORCE = 980665
 """The value of a pressed head of an ERS-210 [1e-6 N]."""
-TOUCHED_VALUE = 50
+_TOUCHED_VALUE = 50
 """The value of a touched sensor of an ERS-7, of 80; its thresholds are 9 to 14."""
-FULL_DUTY = 512
+_FULL_DUTY = 512
 _GRAVITY_SIGNS = np.array([-1.0, 1.0, -1.0])
 """Signs from proper acceleration forward, left, up to gravity forward, right, up."""
 
@@ -302,7 +302,7 @@ class _OpenrSensors:
         for row, primitive, limits in self._others:
             if primitive.measures == "acceleration":
                 value = float(acceleration[primitive.axis])
-                slot["value"][row] = round(value * MICRO)
+                slot["value"][row] = round(value * _MICRO)
                 slot["signal"][row] = _ten_bits(value, -MAX_ACCELERATION, MAX_ACCELERATION)
             elif primitive.measures == "distance" and limits is not None:
                 self._fill_distance(slot, row, primitive, limits, frame)
@@ -317,16 +317,16 @@ class _OpenrSensors:
 
     def _fill_joints(self, slot: Any, references: Floats) -> None:  # noqa: ANN401
         angles, wanted = self._robot.read(self._encoder)[self._columns], references[self._motors]
-        slot["value"][self._rows] = np.round(angles * MICRO)
+        slot["value"][self._rows] = np.round(angles * _MICRO)
         slot["signal"][self._rows] = self._joint_signal(angles)
-        slot["refValue"][self._rows] = np.round(wanted * MICRO)
+        slot["refValue"][self._rows] = np.round(wanted * _MICRO)
         slot["refSignal"][self._rows] = self._joint_signal(wanted)
         duty = np.clip(self._torque()[self._motors], -1.0, 1.0)
-        slot["pwmDuty"][self._rows] = np.round(FULL_DUTY * duty)
+        slot["pwmDuty"][self._rows] = np.round(_FULL_DUTY * duty)
 
     def _joint_signal(self, angles: Floats) -> Floats:
         share = (angles - self._low) / (self._high - self._low)
-        return np.asarray(np.round(MAX_SIGNAL * np.clip(share, 0.0, 1.0)))
+        return np.asarray(np.round(_MAX_SIGNAL * np.clip(share, 0.0, 1.0)))
 
     def _fill_distance(
         self,
@@ -340,29 +340,29 @@ class _OpenrSensors:
             slot["signal"][row] = 0
             return
         value = float(self._robot.read(primitive.of)[0])
-        slot["value"][row] = round(value * MICRO)
+        slot["value"][row] = round(value * _MICRO)
         slot["signal"][row] = max(1, _ten_bits(value, *limits))
 
     def _simple(self, primitive: Primitive) -> tuple[int, int]:
         """Value and signal of a switch, a touch or force sensor, or of what never changes."""
         if primitive.constant is not None:
-            return primitive.constant, primitive.constant if primitive.measures == "switch" else MAX_SIGNAL // 2 + 1
+            return primitive.constant, primitive.constant if primitive.measures == "switch" else _MAX_SIGNAL // 2 + 1
         pressed = bool(self._robot.read(primitive.of)[0] > 0)
         if primitive.measures == "force":
-            return PRESSED_FORCE * pressed, MAX_SIGNAL * pressed
-        value = (TOUCHED_VALUE if primitive.measures == "touch" else 1) * pressed
+            return _PRESSED_FORCE * pressed, _MAX_SIGNAL * pressed
+        value = (_TOUCHED_VALUE if primitive.measures == "touch" else 1) * pressed
         return value, value
 
 
 def _ten_bits(value: float, low: float, high: float) -> int:
-    return round(MAX_SIGNAL * min(1.0, max(0.0, (value - low) / (high - low))))
+    return round(_MAX_SIGNAL * min(1.0, max(0.0, (value - low) / (high - low))))
 
 
-GAMMA = 2.2
+_GAMMA = 2.2
 COLOURS = np.array([600e-9, 540e-9, 450e-9])
 """Wavelengths that stand for red, green, blue [m]."""
 _SECOND_RADIATION = 1.438777e-2  # h c / k [m K], CODATA
-FLUORESCENT, MIDDLE = 3, 2
+_FLUORESCENT, _MIDDLE = 3, 2
 """Parameters of the camera's defaults."""
 
 
@@ -378,7 +378,7 @@ class CameraControls:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.parameters = {commands.WHITE_BALANCE: FLUORESCENT, commands.GAIN: MIDDLE, commands.SHUTTER: MIDDLE}
+        self.parameters = {commands.WHITE_BALANCE: _FLUORESCENT, commands.GAIN: _MIDDLE, commands.SHUTTER: _MIDDLE}
         """The present parameter of each request."""
         self._table: Bytes | None = None
 
@@ -393,10 +393,10 @@ class CameraControls:
         """Factors of the light of each colour, (3,)."""
         camera = self._model.camera
         kelvin = camera.white_balance
-        now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[commands.WHITE_BALANCE], FLUORESCENT))
+        now, usual = (emission(kelvin[which - 1]) for which in (self.parameters[commands.WHITE_BALANCE], _FLUORESCENT))
         balance = usual / now
-        decibels = camera.gain[self.parameters[commands.GAIN] - 1] - camera.gain[MIDDLE - 1]
-        longer = camera.shutter[self.parameters[commands.SHUTTER] - 1] / camera.shutter[MIDDLE - 1]
+        decibels = camera.gain[self.parameters[commands.GAIN] - 1] - camera.gain[_MIDDLE - 1]
+        longer = camera.shutter[self.parameters[commands.SHUTTER] - 1] / camera.shutter[_MIDDLE - 1]
         return np.asarray(balance * longer * 10 ** (decibels / 20))
 
     def apply(self, pixels: Bytes) -> Bytes:
@@ -414,8 +414,8 @@ def emission(kelvin: float) -> Floats:
 
 def _table(factors: Floats) -> Bytes:
     """New values for all 256 old ones, (3, 256)."""
-    light = (np.arange(256) / 255) ** GAMMA * factors[:, None]
-    return np.asarray(np.round(255 * np.clip(light, 0.0, 1.0) ** (1 / GAMMA)), np.uint8)
+    light = (np.arange(256) / 255) ** _GAMMA * factors[:, None]
+    return np.asarray(np.round(255 * np.clip(light, 0.0, 1.0) ** (1 / _GAMMA)), np.uint8)
 
 
 _ACCEPTED = {

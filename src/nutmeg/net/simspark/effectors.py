@@ -351,6 +351,8 @@ def _read_number(text: Bytes, place: int) -> tuple[int, float]:
         sign = -1.0 if text[place] == _MINUS else 1.0
         place += 1
     mantissa, digits, decimals, point = 0, 0, 0, False
+    # Digits are gathered as a whole number and divided once by a power of ten. The limits keep both exact in 53 bits,
+    # so the value is correctly rounded. Exponents and longer numbers are left to Python.
     while place < len(text) and digits <= _MAX_DIGITS:
         byte = int(text[place])
         if byte == _POINT and not point:

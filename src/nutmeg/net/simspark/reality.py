@@ -53,17 +53,17 @@ START = np.array([-4.0, 0.0])
 """Where trials begin, as seen by the robot's own team [m]."""
 DROP_HEIGHT = 0.01
 """How far above its standing height a robot is let go, so that no foot is put into the ground [m]."""
-POSING_CYCLES, SETTLING_CYCLES, BALL_CYCLES = 50, 60, 12
+_POSING_CYCLES, _SETTLING_CYCLES, _BALL_CYCLES = 50, 60, 12
 """Cycles in which joints move to the start, the robot settles, and the ball arrives."""
-POSING_GAIN = 0.5
+_POSING_GAIN = 0.5
 """Share of a joint's error that is made up for in a cycle while it goes to the start."""
-MAX_POSING_SPEED = 3.0
+_MAX_POSING_SPEED = 3.0
 """How fast joints go to the start [rad/s]."""
-MAX_START_TILT = 0.1
+_MAX_START_TILT = 0.1
 """A robot that leans more than this before a trial has not settled upright [rad]."""
-MAX_START_ERROR = 0.02
+_MAX_START_ERROR = 0.02
 """How far the ball may be from its place when a trial begins [m]."""
-ATTEMPTS = 3
+_ATTEMPTS = 3
 """How often a trial's start is tried."""
 
 
@@ -175,7 +175,7 @@ class SimsparkReality(Closing):
             ) from None
         self._monitor.settimeout(0.0)
         self._truth = _Truth()
-        for _ in range(POSING_CYCLES):
+        for _ in range(_POSING_CYCLES):
             percept = self._cycle(self._towards_start)
             if percept.game.number is not None and percept.game.side is not None:
                 self._number, self._side = percept.game.number, percept.game.side
@@ -222,30 +222,30 @@ class SimsparkReality(Closing):
     def _towards_start(self, percept: Percept) -> Floats:
         """Joint speeds that lead to the start of the twin, (motors,) [rad/s]."""
         error = self._start - np.radians(percept.angles[self._motors])
-        return np.asarray(np.clip(POSING_GAIN * error / CYCLE, -MAX_POSING_SPEED, MAX_POSING_SPEED))
+        return np.asarray(np.clip(_POSING_GAIN * error / CYCLE, -_MAX_POSING_SPEED, _MAX_POSING_SPEED))
 
     def _begin(self, trial: str) -> None:
         """Puts robot and ball to their starts, and lets them settle."""
         why = ""
-        for attempt in range(ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             if attempt:  # a robot with tangled legs does not get right again: a new one
                 self.close()
                 self._connect()
             self._train("(playMode PlayOn)")
             self._train("(time 0)")
-            for cycles in (POSING_CYCLES, SETTLING_CYCLES):  # upright again once the joints are where they are to be
+            for cycles in (_POSING_CYCLES, _SETTLING_CYCLES):  # upright again once the joints are where they are to be
                 self._place_robot()
                 percept = self._cycles(cycles)
             tilt = math.acos(min(1.0, max(-1.0, percept.acc[2] / max(float(np.linalg.norm(percept.acc)), 1e-9))))
-            if tilt > MAX_START_TILT:
+            if tilt > _MAX_START_TILT:
                 why = f"the robot leans by {math.degrees(tilt):.0f} degrees"
                 continue
             if not self._radius:
                 return
             self._place_ball()
-            self._cycles(BALL_CYCLES)
+            self._cycles(_BALL_CYCLES)
             off = self._in_start_frame(self._truth.ball)[:2] - self.twin.settings.ball_at
-            if np.hypot(*off) <= MAX_START_ERROR:
+            if np.hypot(*off) <= _MAX_START_ERROR:
                 return
             why = f"the ball is {np.hypot(*off):.2f} m from its place"
         raise EnvironmentProblem(

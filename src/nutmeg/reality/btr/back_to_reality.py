@@ -8,11 +8,13 @@ Systems 57, 2009), section 3.3. Each iteration has four steps; step 0 is the con
 3. search simulations, from the best one, that do the same in the stored trials (`SimulationCost`);
 4. stop at a goal, after some iterations, or on disengagement (`btr.warnings`).
 
-Four things are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. Before an
+Where the searched numbers cannot explain reality, others are looked at that might (`btr.warnings`), and with `[extend]`
+they are freed and join the space (`btr.extension`), the third principle of the paper.
+
+Three things are not in the paper. Step 3 begins at whichever estimate so far explains all stored trials best. Before an
 estimate is fitted to new trials, it is asked to predict them: while it does so worse than the simulation before any
 identification, controllers are searched in that one, so that a wrong estimate does no harm, and step 3 looks for a
-start all over the space. At the end the estimates get intervals (`identify.curvature`). And where the searched
-numbers cannot explain reality, others are looked at that might (`btr.warnings`).
+start all over the space. At the end the estimates get intervals (`identify.curvature`).
 
     run = BackToReality(settings, folder=Path("runs/ant"), evaluator=InThisThread())
     result = run.run()
@@ -41,6 +43,14 @@ from nutmeg.base.errors import UsageError
 from nutmeg.base.journal import append_lines, open_run, read_lines
 from nutmeg.reality.btr.controllers import make_controllers
 from nutmeg.reality.btr.costs import ControllerCost, LinearDiscrepancy, RealityCost, SimulationCost
+from nutmeg.reality.btr.extension import (
+    MIN_TRIALS,
+    MORE_TRIALS,
+    candidate_terms,
+    extended,
+    free_terms,
+    twin_with_terms,
+)
 from nutmeg.reality.btr.result import BtrResult, Iteration, Prediction
 from nutmeg.reality.btr.transfer import (
     TransferRequest,
@@ -65,12 +75,13 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr.settings import BtrSettings
     from nutmeg.reality.realities.settings import RealityMaker
+    from nutmeg.reality.twin import Searched
     from nutmeg.search import SearchSettings
     from nutmeg.search.evaluation import Function, Progress
     from nutmeg.search.run import Generation
 
 ITERATIONS_FILE = "iterations.jsonl"
-CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM, RESTART_STREAM = 1, 2, 3, 4
+CONTROLLER_STREAM, SIMULATION_STREAM, EXPLORATION_STREAM, RESTART_STREAM, TERM_STREAM = 1, 2, 3, 4, 5
 """Streams of random numbers, one for each use."""
 UNEXPLAINED_SHARE = 0.5
 """Searched numbers explain too little if phi is more than this share of what it is before any identification."""
@@ -83,7 +94,7 @@ class Listeners:
     """Callbacks for progress."""
 
     on_generation: Callable[[str, int, Generation], None] | None = None
-    """Step (`controllers`, `simulations`), iteration, generation; replayed ones included."""
+    """Step (`controllers`, `simulations`, `terms/...`), iteration, generation; replayed ones included."""
     on_trial: Callable[[str, float | None, bool], None] | None = None
     """A trial in reality, its fitness, and whether it was remembered."""
     on_iteration: Callable[[Iteration], None] | None = None
@@ -100,6 +111,8 @@ class Listeners:
 class _State:
     """The state that one iteration hands to the next."""
 
+    twin: Twin
+    """The simulation with the numbers that are searched so far."""
     simulation: Floats
     controller: Floats
     tried: list[Tried] = field(default_factory=list)
@@ -113,6 +126,10 @@ class _State:
     cost: SimulationCost | None = None
     """What it minimised."""
     signs: list[EngagementSign] = field(default_factory=list)
+    freed: int = 0
+    """How many terms have joined the space."""
+    extend_at: float = MIN_TRIALS
+    """The number of stored trials from which terms are tried (again)."""
 
 
 class BackToReality:
@@ -140,7 +157,8 @@ class BackToReality:
         listeners: Listeners | None = None,
     ) -> None:
         self.settings, self.listeners = settings, listeners or Listeners()
-        self.twin = Twin(settings.robot, settings.simulation)
+        self.twin = self.twin_with(settings.simulation)
+        """The simulation in the space in which the run begins."""
         self.controllers = make_controllers(settings.controller, self.twin)
         self.watch = Watch(fitness=settings.fitness, series=settings.series, ball=self.twin.base.has_ball)
         self._distance = make_distance(settings.distance)
@@ -150,7 +168,7 @@ class BackToReality:
         self.reality = LoggedReality(
             make_reality(
                 settings.reality,
-                self.twin,
+                self.twin_with(settings.named),  # a hidden reality may have what the searched numbers lack
                 self.watch,
                 folder=folder,
                 needs_fitness=settings.needs_fitness,
@@ -166,24 +184,33 @@ class BackToReality:
 
     def run(self) -> BtrResult:
         """Runs until the end; may be interrupted at any time, and called again for the same folder."""
+        # [stop] only decides when a run ends; without it, a run can be made longer. Runs of versions that had no
+        # [extend] are gone on with as well.
+        left_out = {"stop"} if self.settings.extend else {"stop", "extend"}
+        decides = {f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name not in left_out}
         with open_run(
             self._folder,
             command=self._command,
             seed=self.settings.seed,
-            # [stop] only decides when a run ends; without it, a run can be made longer.
-            configuration={f.name: getattr(self.settings, f.name) for f in fields(self.settings) if f.name != "stop"},
+            configuration=decides,
             copy=self._copy,
         ):
             self.reality.recall()
             with self.reality:
                 return self._alone_in_reality() if self.settings.mode == "reality" else self._iterate()
 
+    def twin_with(self, searched: Mapping[str, Searched]) -> Twin:
+        """The simulation that searches these numbers; terms that are not among them are held at their start."""
+        return twin_with_terms(
+            self.settings.robot, searched, self.settings.extend.terms if self.settings.extend else {}
+        )
+
     # The loop
 
     def _iterate(self) -> BtrResult:
         stop = self.settings.stop
         start = self.twin.space.start.copy()
-        state = _State(start, self.controllers.space.start.copy(), estimates=[start])
+        state = _State(self.twin, start, self.controllers.space.start.copy(), estimates=[start])
         done: list[Iteration] = []
         reason = f"{stop.iterations} iterations are done"
         for number in range(stop.iterations):
@@ -212,12 +239,15 @@ class BackToReality:
             champion=champion,
             fitness=-search.best.value,
             simulation=state.simulation,
+            space=state.twin.space,
             searched_in="estimate" if state.trusted else "start",
             prediction=self._predicted(tried, state),
             tried=tuple(tried),
         )
         state.trusted = iteration.prediction is None or iteration.prediction.holds
-        return iteration if self.settings.mode != "btr" or search_only else self._search_simulations(iteration, state)
+        if self.settings.mode != "btr" or search_only:
+            return iteration
+        return self._extend(self._search_simulations(iteration, state), state)
 
     def _over(self, iteration: Iteration) -> str:
         """Step 4: why the run ends after an iteration; empty if it goes on."""
@@ -231,7 +261,7 @@ class BackToReality:
     # Step 1
 
     def _search_controllers(self, number: int, state: _State) -> SearchResult:
-        cost = ControllerCost(self.twin, self._model(state), self.controllers, self.watch, state.correction)
+        cost = ControllerCost(state.twin, self._model(state), self.controllers, self.watch, state.correction)
         space = started(self.controllers.space, state.controller)
         return self._search("controllers", number, CONTROLLER_STREAM, cost, space, self.settings.controller_search)
 
@@ -252,7 +282,7 @@ class BackToReality:
         if not trials:
             return []
         observed = self.reality.try_out(trials)
-        seen = self.watch.simulate(self.twin, self._model(state)[None], trials)
+        seen = self.watch.simulate(state.twin, self._model(state)[None], trials)
         simulated = [float("nan") if b.fitness is None else float(np.asarray(b.fitness)[0]) for b in seen]
         return [Tried(number, *parts) for parts in zip(hows, rows, trials, simulated, observed, strict=True)]
 
@@ -290,14 +320,13 @@ class BackToReality:
 
     def _worth(self, number: int, state: _State, trials: Sequence[Trial]) -> Floats:
         """How much rival simulations disagree about trials, (n,)."""
-        count = self.settings.transfer.rivals
+        count, space = self.settings.transfer.rivals, state.twin.space
         if state.last_search is not None:
-            rivals = rivals_of(state.last_search, self.twin.space, count)
+            rivals = rivals_of(state.last_search, space, count)
         else:
-            anywhere = self._rng(number, EXPLORATION_STREAM).random((4 * count, self.twin.space.size))
-            points = np.concatenate([state.simulation[None], self.twin.space.values(anywhere)])
-            rivals = far_apart(points, self.twin.space, count)
-        return disagreement(self.twin, rivals, trials, self.watch, self._distance)
+            anywhere = self._rng(number, EXPLORATION_STREAM).random((4 * count, space.size))
+            rivals = far_apart(np.concatenate([state.simulation[None], space.values(anywhere)]), space, count)
+        return disagreement(state.twin, rivals, trials, self.watch, self._distance)
 
     def _corrected(self, tried: Sequence[Tried]) -> LinearDiscrepancy | None:
         """The estimate of real fitness after some trials."""
@@ -313,15 +342,15 @@ class BackToReality:
         """How well the estimate predicts trials that it was not fitted to; None if there is nothing to tell it by."""
         if self.settings.mode != "btr" or not tried or len(state.estimates) < 2:
             return None
-        cost = self._simulation_cost(tried)
+        cost = self._simulation_cost(tried, state)
         phi, before = cost(np.stack([state.simulation, state.estimates[0]])).tolist()
         return Prediction(trials=len(tried), phi=phi, before=before)
 
     # Step 3
 
-    def _simulation_cost(self, stored: Sequence[Tried]) -> SimulationCost:
+    def _simulation_cost(self, stored: Sequence[Tried], state: _State) -> SimulationCost:
         trials, real = zip(*((one.trial, one.observed.behaviour) for one in stored), strict=True)
-        return SimulationCost(self.twin, trials, real, self.watch, self.settings.distance)
+        return SimulationCost(state.twin, trials, real, self.watch, self.settings.distance)
 
     def _search_simulations(self, iteration: Iteration, state: _State) -> Iteration:
         """Searches the simulation that does what reality did; puts it into the state and into the iteration."""
@@ -333,15 +362,15 @@ class BackToReality:
                 "no trial was made in reality, so there is nothing to find a simulation by. Give [transfer] trials, "
                 'or choose mode = "none".'
             )
-        cost = self._simulation_cost(stored)
+        cost, space = self._simulation_cost(stored, state), state.twin.space
         starts = np.stack(state.estimates)
         if not state.trusted:  # begin anew: what was found so far has misled the search
-            anywhere = self._rng(number, RESTART_STREAM).random((RESTART_POINTS, self.twin.space.size))
-            starts = np.concatenate([starts, self.twin.space.values(anywhere)])
+            anywhere = self._rng(number, RESTART_STREAM).random((RESTART_POINTS, space.size))
+            starts = np.concatenate([starts, space.values(anywhere)])
         known = cost(starts)
         before, first = float(known[len(state.estimates) - 1]), int(np.argmin(known))
-        space = started(self.twin.space, starts[first])
-        result = self._search("simulations", number, SIMULATION_STREAM, cost, space, self.settings.simulation_search)
+        begun = started(space, starts[first])
+        result = self._search("simulations", number, SIMULATION_STREAM, cost, begun, self.settings.simulation_search)
         best = result.estimate if self.settings.estimate == "best" else result.mean
         phi = result.best.value if np.array_equal(best, result.best.candidate) else float(cost(best[None])[0])
         if known[first] < phi:  # the mean of a population, or of a model, may be worse than what was known
@@ -349,11 +378,12 @@ class BackToReality:
         state.simulation, state.last_search, state.cost = best, result, cost
         if not np.array_equal(best, state.estimates[-1]):
             state.estimates.append(best)
-        values = np.concatenate([generation.values for generation in result.history])
-        points = np.concatenate([generation.candidates for generation in result.history])
         state.signs.append(
             EngagementSign(
-                values=values, best=phi, before=before, fitness=np.array([one.real for one in iteration.tried])
+                values=_evaluated(result)[1],
+                best=phi,
+                before=before,
+                fitness=np.array([one.real for one in iteration.tried]),
             )
         )
         gap = self.settings.distance.kind == "phi1"
@@ -364,9 +394,72 @@ class BackToReality:
             phi=phi,
             phi_before=before,
             compared=len(stored),
-            warnings=implausible(self.twin.space, best, self.settings.plausible, (points, values)),
+            warnings=implausible(space, best, self.settings.plausible, _evaluated(result)),
             disengagement=disengaged(state.signs, fitness_gap=gap),
         )
+
+    def _extend(self, iteration: Iteration, state: _State) -> Iteration:
+        """Frees a term where the searched numbers do not explain the stored trials; the state goes on with it."""
+        settings, cost = self.settings.extend, state.cost
+        if settings is None or cost is None or state.freed >= settings.most:
+            return iteration
+        stored = len(cost.trials)
+        if stored < MIN_TRIALS or len(state.tried) < state.extend_at or not (why := self._lacking(iteration, state)):
+            return iteration
+        terms = candidate_terms(cost, state.simulation, self.settings.robot, settings.terms)
+        twins = {name: self.twin_with({**state.twin.searched, name: one}) for name, one in terms.items()}
+        whole = self.settings.simulation_search
+        part = dataclasses.replace(whole, generations=max(1, round(settings.effort * whole.generations)))
+
+        def search(name: str, searched: SimulationCost, start: Floats) -> SearchResult:
+            space = started(searched.twin.space, start)
+            return self._search(f"terms/{name}", iteration.number, TERM_STREAM, searched, space, part)
+
+        extension, state.cost, best = free_terms(
+            cost,
+            (state.estimates[0], state.simulation),
+            twins,
+            search,
+            reason=why,
+            least_gain=settings.least_gain,
+        )
+        iteration = dataclasses.replace(iteration, extension=extension)
+        if extension.freed is None or extension.search is None:
+            state.extend_at = MORE_TRIALS * len(state.tried)
+            return iteration
+        state.freed += 1
+        state.twin, state.simulation, state.last_search = state.cost.twin, best, extension.search
+        state.estimates = [*(extended(one, extension.freed.searched) for one in state.estimates), best]
+        # Trials that it was not fitted to were predicted, as those of the next iteration would be.
+        state.trusted = not extension.start < extension.freed.held_out
+        state.signs = state.signs[:1]  # whether phi still falls is judged anew in the new space
+        return dataclasses.replace(
+            iteration,
+            simulation=best,
+            space=state.twin.space,
+            phi=extension.phi,
+            warnings=implausible(state.twin.space, best, self.settings.plausible, _evaluated(extension.search)),
+            disengagement=None,
+        )
+
+    def _lacking(self, iteration: Iteration, state: _State) -> str:
+        """Why the searched numbers do not suffice, a sentence; empty where nothing says so."""
+        if state.cost is None:
+            return ""
+        unit = state.twin.space.unit(state.simulation)
+        at_end = [n for n, u in zip(state.twin.space.names, unit, strict=True) if min(u, 1 - u) < RANGE_END_SHARE]
+        first = float(state.cost(state.estimates[0][None])[0])
+        if iteration.disengagement is not None and iteration.disengagement.kind == "stuck":
+            return f"For some iterations no better simulation was found, and phi is still {iteration.phi:.3g}."
+        if not state.trusted:
+            return "The estimate predicts new trials worse than the simulation before any identification."
+        if iteration.phi > UNEXPLAINED_SHARE * first:
+            return (
+                f"The searched numbers explain little: phi is {iteration.phi:.3g}, {first:.3g} without identification."
+            )
+        if at_end:
+            return f"The estimate of {' and '.join(at_end)} is at the end of its range."
+        return ""
 
     # Learning in reality alone
 
@@ -391,11 +484,12 @@ class BackToReality:
             champion=result.best.candidate,
             fitness=float("nan"),
             simulation=self.twin.space.start,
+            space=self.twin.space,
         )
         self._note(iteration)
         best = -result.best.value
         return dataclasses.replace(
-            self._result([iteration], _State(self.twin.space.start, result.best.candidate), result.reason),
+            self._result([iteration], _State(self.twin, self.twin.space.start, result.best.candidate), result.reason),
             fitness=best,
             champion_fitness=best,
         )
@@ -432,7 +526,7 @@ class BackToReality:
         """Adds the line of an iteration, unless an interrupted run has written it."""
         file = self._folder / ITERATIONS_FILE
         if iteration.number >= len(read_lines(file)):
-            append_lines(file, [iteration.as_json(self.twin.space, self.controllers.space)])
+            append_lines(file, [iteration.as_json(self.controllers.space)])
 
     def _rng(self, number: int, use: int) -> np.random.Generator:
         return np.random.default_rng([self.settings.seed, number, use])
@@ -461,7 +555,8 @@ class BackToReality:
             mode=self.settings.mode,
             iterations=tuple(done),
             controllers=self.controllers.space,
-            simulations=self.twin.space,
+            simulations=state.twin.space,
+            searched=state.twin.searched,
             controller=best.controller if best else champion,
             fitness=best.real if best else float("nan"),
             champion=champion,
@@ -480,22 +575,23 @@ class BackToReality:
             return None
         cost = state.cost
         try:
-            found = curvature(lambda rows: _shared_rows(cost.series(rows)), self.twin.space, state.simulation)
+            found = curvature(lambda rows: _shared_rows(cost.series(rows)), cost.twin.space, state.simulation)
         except UsageError:  # fewer residuals than numbers
             return None
-        return assess_identifiability(self.twin.space, curvature=found)
+        return assess_identifiability(cost.twin.space, curvature=found)
 
     def _proposed(self, done: Sequence[Iteration], state: _State) -> tuple[Proposal, ...]:
         """What to search next, where the searched numbers do not explain reality."""
         last = next((i for i in reversed(done) if i.simulations), None)
-        if state.cost is None or last is None:
+        if state.cost is None or last is None or not self._lacking(last, state):
             return ()
-        unit = self.twin.space.unit(state.simulation)
-        at_end = bool((np.minimum(unit, 1 - unit) < RANGE_END_SHARE).any())
-        stuck = last.disengagement is not None and last.disengagement.kind == "stuck"
-        unexplained = last.phi > UNEXPLAINED_SHARE * float(state.cost(state.estimates[0][None])[0])
-        wanted = at_end or stuck or unexplained or not state.trusted
-        return proposals(state.cost, state.simulation) if wanted else ()
+        return proposals(state.cost, state.simulation)
+
+
+def _evaluated(search: SearchResult) -> tuple[Floats, Floats]:
+    """All candidates of a search, (n, k), and their values, (n,)."""
+    candidates = np.concatenate([generation.candidates for generation in search.history])
+    return candidates, np.concatenate([generation.values for generation in search.history])
 
 
 def _shared_rows(series: Sequence[Floats]) -> list[Floats]:

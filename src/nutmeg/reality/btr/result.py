@@ -21,8 +21,10 @@ from nutmeg.reality.btr.transfer import Tried
 from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
+    from nutmeg.reality.btr.extension import Extension
     from nutmeg.reality.btr.warnings import Disengagement, Proposal
     from nutmeg.reality.identify.identifiability import Identifiability
+    from nutmeg.reality.twin import Searched
     from nutmeg.search import SearchResult
 
 
@@ -56,6 +58,8 @@ class Iteration:
     """Its fitness in the simulation it was found in (estimated real fitness, where that is corrected)."""
     simulation: Floats
     """s: the estimate after it, (k,)."""
+    space: Space
+    """S: the space of that estimate; it grows where terms are freed."""
     searched_in: Literal["estimate", "start"] = "estimate"
     """The simulation in which controllers were searched: the estimate, or that before any identification."""
     prediction: Prediction | None = None
@@ -73,6 +77,8 @@ class Iteration:
     warnings: tuple[str, ...] = ()
     """About the plausibility of the estimate."""
     disengagement: Disengagement | None = None
+    extension: Extension | None = None
+    """The terms that were tried after it, because the searched numbers did not explain the trials."""
 
     @property
     def best_real(self) -> float:
@@ -80,27 +86,27 @@ class Iteration:
         known = [one.real for one in self.tried if np.isfinite(one.real)]
         return max(known, default=float("nan"))
 
-    def as_json(self, simulations: Space, controllers: Space) -> dict[str, Any]:
+    def as_json(self, controllers: Space) -> dict[str, Any]:
         """The line of an iteration."""
         return {
             "iteration": self.number,
             "champion": controllers.named(self.champion),
-            "simulated_fitness": _json_number(self.fitness),
+            "simulated_fitness": json_number(self.fitness),
             "fitness": _course(self.controllers, -1.0),
             "tried": [
                 {
                     "trial": t.trial.name,
                     "how": t.how,
-                    "simulated": _json_number(t.simulated),
-                    "real": _json_number(t.real),
+                    "simulated": json_number(t.simulated),
+                    "real": json_number(t.real),
                 }
                 for t in self.tried
             ],
             "searched_in": self.searched_in,
             "prediction": dataclasses.asdict(self.prediction) if self.prediction else None,
-            "simulation": simulations.named(self.simulation),
-            "phi": _json_number(self.phi),
-            "phi_before": _json_number(self.phi_before),
+            "simulation": self.space.named(self.simulation),
+            "phi": json_number(self.phi),
+            "phi_before": json_number(self.phi_before),
             "phi_course": _course(self.simulations, 1.0) if self.simulations else None,
             "compared_trials": self.compared,
             "evaluations": {
@@ -109,6 +115,7 @@ class Iteration:
             },
             "warnings": list(self.warnings),
             "disengagement": str(self.disengagement) if self.disengagement else None,
+            "extension": self.extension.as_json() if self.extension else None,
         }
 
 
@@ -120,6 +127,9 @@ class BtrResult:
     iterations: tuple[Iteration, ...]
     controllers: Space
     simulations: Space
+    """The space of simulations at the end."""
+    searched: Mapping[str, Searched]
+    """What its numbers set."""
     controller: Floats
     """The controller with the best fitness in reality; the last champion if none was measured, (c,)."""
     fitness: float
@@ -142,8 +152,12 @@ class BtrResult:
     """What to search next, where the searched numbers do not explain reality."""
 
     def averaged(self, last: int = 5) -> Floats:
-        """The mean estimate of the last iterations with a simulation search, (k,); estimates oscillate."""
-        found = [i.simulation for i in self.iterations if i.simulations is not None][-last:]
+        """The mean estimate of the last iterations with a simulation search, (k,); estimates oscillate.
+
+        Those from before a term was freed do not count.
+        """
+        size = self.simulations.size
+        found = [i.simulation for i in self.iterations if i.simulations and i.space.size == size][-last:]
         return np.mean(found, axis=0) if found else self.simulation
 
     @property
@@ -177,25 +191,28 @@ class BtrResult:
         searched = [i for i in self.iterations if i.simulations is not None]
         simulations = sum(i.simulations.evaluations for i in searched if i.simulations)
         runs = sum(i.simulations.evaluations * i.compared for i in searched if i.simulations)
+        extensions = [i.extension for i in self.iterations if i.extension]
+        simulations += sum(one.evaluations for one in extensions)
+        runs += sum(one.simulated_trials for one in extensions)
         return {"controllers": controllers, "simulations": simulations, "simulated_trials": controllers + runs}
 
     def as_json(self) -> dict[str, Any]:
         """For scripts and `results.json`."""
         return {
             "mode": self.mode,
-            "fitness": _json_number(self.fitness),
+            "fitness": json_number(self.fitness),
             "champion": {
-                "real": _json_number(self.champion_fitness),
-                "simulated": _json_number(self.champion_simulated),
+                "real": json_number(self.champion_fitness),
+                "simulated": json_number(self.champion_simulated),
             },
             "simulation": self.simulations.named(self.simulation),
             "simulation_averaged": self.simulations.named(self.averaged()),
             "intervals": {name: list(self.judged.interval(name)) for name in self.simulations.names}
             if self.judged
             else None,
-            "phi": next((_json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
+            "phi": next((json_number(i.phi) for i in reversed(self.iterations) if i.simulations), None),
             "controller": self.controllers.named(self.controller),
-            "iterations": [i.as_json(self.simulations, self.controllers) for i in self.iterations],
+            "iterations": [i.as_json(self.controllers) for i in self.iterations],
             "trials_in_reality": self.trials,
             "evaluations": dict(self.evaluations),
             "reason": self.reason,
@@ -208,7 +225,7 @@ def _trials(count: int) -> str:
     return "trial" if count == 1 else f"{count} trials"
 
 
-def _json_number(value: float) -> float | None:
+def json_number(value: float) -> float | None:
     """A number as JSON knows it: None where there is none."""
     return float(value) if np.isfinite(value) else None
 
@@ -217,6 +234,6 @@ def _course(result: SearchResult, sign: float) -> dict[str, list[float | None]]:
     """Best so far and mean of each generation."""
     rows = [sign * g.values[np.isfinite(g.values)] for g in result.history]
     return {
-        "best": [_json_number(sign * g.best.value) for g in result.history],
-        "mean": [_json_number(float(r.mean())) if len(r) else None for r in rows],
+        "best": [json_number(sign * g.best.value) for g in result.history],
+        "mean": [json_number(float(r.mean())) if len(r) else None for r in rows],
     }

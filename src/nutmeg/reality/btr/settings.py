@@ -23,6 +23,11 @@
     [simulation_search]                         # step 3
     generations = 11
     genetic = { population = 15 }
+    [extend.terms.delay]                        # what may be freed if that does not suffice: see `btr.extension`
+    low = 0.0
+    high = 0.08
+    start = 0.0
+    sets = ["delay"]
     [stop]                                      # step 4
     iterations = 13
     most_trials = 180
@@ -44,7 +49,7 @@ from nutmeg.base.errors import FileError
 from nutmeg.base.plugins import placed_beside
 from nutmeg.model.robot import robot_names
 from nutmeg.reality.btr.controllers import ControllerSettings
-from nutmeg.reality.btr.warnings import Prior
+from nutmeg.reality.btr.warnings import MIN_GAIN, Prior
 from nutmeg.reality.distances.distance import DistanceSettings
 from nutmeg.reality.observation import FitnessSettings
 from nutmeg.reality.realities.settings import RealitySettings
@@ -131,6 +136,24 @@ class StopSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExtendSettings:
+    """How the space of simulations grows."""
+
+    terms: Mapping[str, Searched] = field(default_factory=dict)
+    """The terms that may be freed; each is held at its `start` until then. Without any, what the robot has."""
+    effort: float = 0.5
+    """Effort of each fit, as a share of the generations of a simulation search."""
+    least_gain: float = MIN_GAIN
+    """The share by which the distance in trials that were not fitted must fall for a term to be freed."""
+    most: int = 3
+    """The most terms that are freed in a run."""
+
+    def __post_init__(self) -> None:
+        if not (0 < self.effort <= 1 and 0 <= self.least_gain < 1 and self.most >= 1):
+            raise ValueError("needed are 0 < effort <= 1, 0 <= least_gain < 1, and `most` of 1 or more.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class BtrSettings:
     """Everything that decides a run of Back-to-Reality."""
 
@@ -156,6 +179,8 @@ class BtrSettings:
     )
     transfer: TransferSettings = field(default_factory=TransferSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    extend: ExtendSettings | None = None
+    """How the space grows where the searched numbers do not explain reality (`btr.extension`); it does not without."""
     stop: StopSettings = field(default_factory=StopSettings)
     estimate: Literal["best", "mean"] = "best"
     """What a simulation search has found: its best candidate, or where it stands (better under noise)."""
@@ -164,8 +189,13 @@ class BtrSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in self.extend.terms if self.extend else ():
+            if name in self.simulation:
+                raise ValueError(
+                    f"[extend.terms] has {name!r}, which [simulation] searches from the beginning. Leave it out of one."
+                )
         for name in self.plausible:
-            if name not in self.simulation:
+            if name not in self.named:
                 searched = f"only {', '.join(self.simulation)}" if self.simulation else "nothing"
                 raise ValueError(
                     f"[plausible] has {name!r}, which is not searched; {searched} is, by what [simulation] names. "
@@ -173,6 +203,11 @@ class BtrSettings:
                 )
         if self.mode == "reality" and self.stop.most_trials is None:
             raise ValueError('mode = "reality" needs `most_trials` of [stop].')
+
+    @property
+    def named(self) -> Mapping[str, Searched]:
+        """The numbers that have a name: what is searched, and the terms that may be freed."""
+        return {**self.simulation, **(self.extend.terms if self.extend else {})}
 
     @property
     def trials(self) -> int:

@@ -39,7 +39,7 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
 from nutmeg.model.parameters import Adjustment
-from nutmeg.reality.twin import Twin
+from nutmeg.reality.twin import Searched, Twin
 from nutmeg.search.space import Space
 
 if TYPE_CHECKING:
@@ -224,6 +224,18 @@ class Untried:
     relative: bool = True
     unit: str = ""
 
+    @property
+    def name(self) -> str:
+        """A name for it in a configuration: the target without its patterns."""
+        return self.target.replace("*.", "").replace(".*", "").replace(".", "_")
+
+    @property
+    def searched(self) -> Searched:
+        """The range over which it is searched: from the robot's own value to the values looked at."""
+        own = 1.0 if self.relative else 0.0
+        low, high = min(own, *self.values), max(own, *self.values)
+        return Searched(low=low, high=high, start=own, unit=self.unit, sets=(self.target,), relative=self.relative)
+
 
 FACTORS = (0.5, 0.7, 1.4, 2.0)
 UNTRIED = (
@@ -261,11 +273,9 @@ class Proposal:
     @property
     def text(self) -> str:
         """A sentence with the table to add to the configuration."""
-        one = self.untried
-        name = one.target.replace("*.", "").replace(".*", "").replace(".", "_")
+        one, searched = self.untried, self.untried.searched
         value = f"{'times ' if one.relative else ''}{self.value:g} {one.unit}".rstrip()
-        low, high = min((*one.values, 1.0) if one.relative else (0.0, *one.values)), max(one.values)
-        table = f'[simulation.{name}] sets = ["{one.target}"], low = {low:g}, high = {high:g}'
+        table = f'[simulation.{one.name}] sets = ["{one.target}"], low = {searched.low:g}, high = {searched.high:g}'
         table += ", relative = true" if one.relative else ""
         gain = f"phi falls from {self.before:.3g} to {self.phi:.3g}"
         return f"{gain} with {one.target} {value}: search it as well ({table})."

@@ -734,6 +734,7 @@ def _data_doubts(measured: Sequence[MeasuredTrial], limits: Mapping[str, Floats]
     """
     turns: dict[str, tuple[float, str]] = {}
     still: dict[str, list[str]] = {}
+    farthest = math.nan  # how far the joint that moves most moves
     for one in measured:
         series = np.asarray(one.real.series)
         for index, (column, unit) in enumerate(zip(one.real.columns, one.real.units, strict=True)):
@@ -745,9 +746,15 @@ def _data_doubts(measured: Sequence[MeasuredTrial], limits: Mapping[str, Floats]
                 turns[column] = max(turns.get(column, (0.0, "")), (largest, one.source))
             goal = one.commanded.get(column)
             moved, asked = (0.0 if v is None else float(np.nanmax(v) - np.nanmin(v)) for v in (values, goal))
+            farthest = max(moved, 0.0 if math.isnan(farthest) else farthest)
             if moved < STILL_RANGE and asked > MOVING_RANGE:
                 still.setdefault(column, []).append(f"{one.source} (by {asked:.2g} rad)")
     found = []
+    if farthest < STILL_RANGE and not still:
+        found.append(
+            "no joint that is compared moves in any recording to fit: they tell nothing about drives, friction or "
+            "masses. Record motions (`nutmeg excite` designs some), or check the columns."
+        )
     if turns:
         column, (largest, source) = max(turns.items(), key=lambda item: item[1])
         others = f"; {_listed([c for c in turns if c != column])} too much as well" if len(turns) > 1 else ""

@@ -10,6 +10,11 @@
     scores = compare_variants(fit, evaluator, folder=Path("runs/identify-1/variants"))
     scores[0].name, scores[0].held_out      # the variant with the smallest error on what it was not fitted to
 
+Terms may be freed one at a time instead, as long as that improves predictions (`free_terms`):
+
+    [selection]
+    terms = ["load_friction", "delay"]      # of [parameters]; they stay at their start until they are needed
+
 Each variant is fitted once to all recordings, and once without each fold, whose error is then measured. A model with
 more terms always fits better; the one that is chosen predicts best what it has not seen. Akaike's criterion of the fit
 to everything, 2 n log(error) + 2 k for n samples and k parameters, is told beside it; it takes samples for independent,
@@ -26,10 +31,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import UnknownNameError, UsageError
-from nutmeg.model.parameters import Adjustment
 from nutmeg.reality.distances.distance import LOSSES
 from nutmeg.reality.identify.identification import Identification
+from nutmeg.reality.identify.settings import SelectionSettings, VariantSettings
 from nutmeg.reality.logs.replay import MeasuredTrial
+from nutmeg.reality.twin import held_at_start
 from nutmeg.search.losses import loss_values
 
 if TYPE_CHECKING:
@@ -68,14 +74,10 @@ def variant_settings(settings: IdentifySettings, name: str) -> IdentifySettings:
         if not any(fnmatchcase(one, pattern) for one in settings.parameters):
             raise UnknownNameError("parameter", pattern, settings.parameters, where=f"[variants.{name}]")
     searched = {n: p for n, p in settings.parameters.items() if any(fnmatchcase(n, pattern) for pattern in patterns)}
-    fixed = tuple(
-        Adjustment(target=target, value=p.middle if p.start is None else p.start, relative=p.relative)
-        for n, p in settings.parameters.items()
-        if n not in searched
-        for target in p.targets(n)
-    )
+    fixed = held_at_start({n: p for n, p in settings.parameters.items() if n not in searched})
     robot = replace(settings.robot, adjustments=(*settings.robot.adjustments, *fixed))
-    return replace(settings, robot=robot, parameters=searched, variants={})
+    selection = replace(settings.selection, terms=())
+    return replace(settings, robot=robot, parameters=searched, variants={}, selection=selection)
 
 
 def compare_variants(
@@ -125,6 +127,56 @@ def compare_variants(
             )
         )
     return sorted(scores, key=lambda score: score.held_out)
+
+
+def free_terms(
+    settings: IdentifySettings,
+    train: Files,
+    seed: int,
+    evaluator: Evaluator,
+    *,
+    folder: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[VariantScore]:
+    """Scores of the parameters that are searched from the beginning and of those with terms, the chosen ones first.
+
+    In each round every term that is left is freed alone. The one that predicts best what was left out stays free, if
+    the error there falls by `least_gain`; otherwise it is over.
+
+    Args:
+        settings: of the identification, with `terms` under [selection].
+        train: the recordings; those that are held out from everything play no part.
+        seed: of the searches.
+        evaluator: where candidates are simulated.
+        folder: where generations are saved, and gone on from.
+        say: called with what is fitted.
+    """
+
+    def scored(variants: dict[str, tuple[str, ...]]) -> list[VariantScore]:
+        named = {name: VariantSettings(search=search) for name, search in variants.items()}
+        asked = replace(settings, variants=named, selection=replace(settings.selection, terms=()))
+        return compare_variants(asked, train, seed, evaluator, folder=folder, say=say)
+
+    free = settings.listed
+    freed: tuple[str, ...] = ()
+    (chosen,) = scored({"no term": free})
+    scores = [chosen]
+    while left := [name for name in settings.parameters if name not in (*free, *freed)]:
+        tried = scored({f"with {', '.join((*freed, name))}": (*free, *freed, name) for name in left})
+        scores += tried
+        if not tried[0].held_out < (1 - settings.selection.least_gain) * chosen.held_out:
+            break
+        chosen = tried[0]
+        freed = tuple(name for name in chosen.parameters if name not in free)
+    return [chosen, *(one for one in scores if one is not chosen)]
+
+
+def chosen_settings(settings: IdentifySettings, score: VariantScore) -> IdentifySettings:
+    """The identification that searches the parameters of a score alone."""
+    variant = VariantSettings(search=score.parameters)
+    return variant_settings(
+        replace(settings, variants={score.name: variant}, selection=SelectionSettings()), score.name
+    )
 
 
 def _inside(folder: Path | None, name: str, part: str) -> Path | None:

@@ -111,6 +111,14 @@ class SelectionSettings:
 
     by: Literal["recording", "condition"] = "recording"
     """What is left out at a time: a recording, or all recordings under equal conditions, such as a gain."""
+    terms: tuple[str, ...] = ()
+    """Patterns of parameters that stay at their start until freeing one improves predictions, one after the other."""
+    least_gain: float = 0.05
+    """The share by which the error on what was left out must fall for a term to be freed."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_gain < 1:
+            raise ValueError(f"`least_gain` is {self.least_gain:g}; allowed is 0 to below 1.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,11 +155,27 @@ class IdentifySettings(ReplaySettings):
         for name in ("parameters",) if cameras else ("commands", "compare", "parameters"):
             if not getattr(self, name):
                 raise ValueError(f"[{name}] is empty or missing; at least one entry is needed.")
+        if self.selection.terms and self.variants:
+            raise ValueError("[selection] has `terms`, and there are [variants]. Choose one of them.")
+        for pattern in self.selection.terms:
+            if not any(fnmatchcase(known, pattern) for known in self.parameters):
+                raise ValueError(
+                    str(UnknownNameError("parameter", pattern, self.parameters, where="[selection] terms"))
+                )
+        if self.selection.terms and not self.listed:
+            raise ValueError(
+                "[selection] `terms` are all parameters; at least one must be searched from the beginning."
+            )
         for name in (*self.intervals.profile, *(one for pair in self.intervals.regions for one in pair)):
             if not any(fnmatchcase(known, name) for known in self.parameters):
                 raise ValueError(str(UnknownNameError("parameter", name, self.parameters, where="[intervals]")))
         if self.intervals.profile and self.distance.kind not in LOSSES:
             raise ValueError(f"profiles need a distance that is made of residuals: {', '.join(LOSSES)}.")
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The parameters that are searched from the beginning: all but the terms of [selection]."""
+        return tuple(n for n in self.parameters if not any(fnmatchcase(n, one) for one in self.selection.terms))
 
 
 def read_identify(path: Path) -> IdentifySettings:

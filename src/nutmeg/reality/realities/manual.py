@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from nutmeg.reality.twin import Trial
 
 NOTE_SUFFIX = ".toml"
+REFUSED_SUFFIX = ".refused"
 FileStates = tuple[tuple[str, int, int], ...]
 """Name, size [bytes] and time of change [ns] of files."""
 README = """\
@@ -191,6 +192,11 @@ class ManualReality:
     def answered(self, trial: Trial) -> bool:
         """Whether there are results of a trial."""
         return bool(self._dropped.of(trial.name))
+
+    def set_aside(self, trial: Trial) -> None:
+        """Renames results of a trial that are not whole, so that it can be made again."""
+        for path in self._dropped.of(trial.name).values():
+            path.replace(path.with_name(path.name + REFUSED_SUFFIX))
 
     def take(self, trial: Trial) -> Observed:
         """The results of a trial that are there and complete; an error says what is wrong with them."""

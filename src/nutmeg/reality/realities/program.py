@@ -23,6 +23,8 @@ Series have a value for each row of the trial; `fell_at` is left out for a robot
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import subprocess
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,13 +61,25 @@ class CommandReality:
         self.trials = 0
 
     def try_out(self, trials: Sequence[Trial]) -> Iterator[Observed]:
-        """Runs the program for each trial whose results are not there yet."""
+        """Runs the program for each trial whose results are not there yet, or are not whole."""
         self._laboratory.prepare(trials)
         for trial in trials:
-            if not self._laboratory.answered(trial):
-                self._run(trial)
+            observed = self._tried(trial)
             self.trials += 1
-            yield self._laboratory.take(trial)
+            yield observed
+
+    def _tried(self, trial: Trial) -> Observed:
+        if self._laboratory.answered(trial):
+            # A program that died in the middle of a trial may have left half a log: the trial is made again.
+            with contextlib.suppress(NutmegError):
+                return self._laboratory.take(trial)
+            self._laboratory.set_aside(trial)
+        try:
+            self._run(trial)
+            return self._laboratory.take(trial)
+        except NutmegError:
+            self._laboratory.set_aside(trial)
+            raise
 
     def _run(self, trial: Trial) -> None:
         file, results = self._laboratory.places(trial)
@@ -88,6 +102,9 @@ class CommandReality:
             raise EnvironmentProblem(f"{name} cannot be run: {error.strerror}. Check `program`.") from None
         said = done.stdout.strip()[-SHOWN_OUTPUT:]
         said = f" It wrote: {said}" if said else ""
+        if done.returncode < 0:
+            how = signal.Signals(-done.returncode).name
+            raise EnvironmentProblem(f"{name} was ended by the signal {how} in trial {trial.name!r}.{said}")
         if done.returncode:
             raise EnvironmentProblem(f"{name} ended trial {trial.name!r} with the status {done.returncode}.{said}")
         if not self._laboratory.answered(trial):

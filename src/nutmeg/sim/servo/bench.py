@@ -228,7 +228,6 @@ def measure_servo(
     *,
     name: str = "",
     amplitude: float = 0.05,
-    largest_torque: float = 0.0,
     on_progress: Progress | None = None,
 ) -> ServoMeasurement:
     """All four experiments.
@@ -237,10 +236,9 @@ def measure_servo(
         rig: the joint.
         name: name of its actuation.
         amplitude: amplitude of the sinusoids [rad].
-        largest_torque: largest load [N m]; 0 for a little more than the servo's stall torque.
         on_progress: called with the progress of each experiment.
     """
-    torque = largest_torque or 1.1 * stall_torque(rig)
+    torque = 1.1 * stall_torque(rig)  # so that the curve of torque and speed reaches standstill
     return ServoMeasurement(
         actuation=name,
         inertia=rig.inertia(),

@@ -260,8 +260,8 @@ def _stamp(time: float) -> dict[str, int]:
 def _sentence(kind: str, fields: dict[str, Any]) -> str:
     """An event as text: its own text if it has one, else its fields."""
     said = fields.pop("text", "")
-    told = ", ".join(f"{key} {item}" for key, item in fields.items())
-    return str(said) or f"{kind}: {told}".removesuffix(": ")
+    pairs = ", ".join(f"{key} {item}" for key, item in fields.items())
+    return str(said) or f"{kind}: {pairs}".removesuffix(": ")
 
 
 # ----------------------------------------------------------------------------------------------------

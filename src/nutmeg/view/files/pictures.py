@@ -38,7 +38,7 @@ QUICK = Quality(facets=None)
 NEAR_PLANE = 0.02
 """Distance of the nearest thing that is drawn [m]."""
 _HEAD_AMBIENT, _HEAD_DIFFUSE = 0.40, 0.25
-"""Light that comes from everywhere and from the camera, where a sky is drawn."""
+"""Light that comes from everywhere and from the camera, beside the sun's."""
 _SUN_AMBIENT, _SUN_DIFFUSE = 0.05, 0.50  # light that the sun adds
 _SUN_DIRECTION = np.array([-0.30, 0.38, -0.87])  # the direction of the sun's light
 _SKY_DISTANCE, _SKY_BANDS = 120.0, 20  # distance of the sky [m], and the number of bands of colour in it
@@ -49,23 +49,18 @@ _GROUND_COLOUR = np.array([0.87, 0.905, 0.93])  # the colour below the horizon
 class Photographer(SceneRenderer):
     """Takes pictures of one model, which it does not change, from any viewpoint; holds a renderer until closed.
 
-    With `sky`, a scene without a sky of its own gets one, and a sun.
+    A scene without a sky of its own gets one, and a scene without a light a sun.
     """
 
-    def __init__(
-        self, model: mujoco.MjModel, size: tuple[int, int], quality: Quality = FINE, *, sky: bool = True
-    ) -> None:
+    def __init__(self, model: mujoco.MjModel, size: tuple[int, int], quality: Quality = FINE) -> None:
         super().__init__(model, size, quality=quality)
-        self._sky = sky
-        if sky:
-            head = self.model.vis.headlight
-            head.ambient[:], head.diffuse[:], head.specular[:] = _HEAD_AMBIENT, _HEAD_DIFFUSE, 0.05
+        head = self.model.vis.headlight
+        head.ambient[:], head.diffuse[:], head.specular[:] = _HEAD_AMBIENT, _HEAD_DIFFUSE, 0.05
 
     def shoot(self, view: Viewpoint) -> Bytes:
         """A picture (height, width, 3) of the present pose."""
         self.update()
-        if self._sky:
-            _add_backdrop(self.model, self.scene, view)
+        _add_backdrop(self.model, self.scene, view)
         forward = view.look_at - view.position
         forward = forward / np.linalg.norm(forward)
         up = view.up - (view.up @ forward) * forward

@@ -327,6 +327,7 @@ def replay_html(
     fps: float = 25.0,
     max_seconds: float | None = None,
     plots: Sequence[str] = (),
+    robot: str = "",
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Write the page; returns its size in bytes.
@@ -337,11 +338,12 @@ def replay_html(
         fps: moments per second that are kept.
         max_seconds: duration to keep, from the start [s]; None for all.
         plots: channels that are plotted from the start; all can be chosen on the page.
+        robot: the robot (a name or a path) that moves by a recording without a scene.
         on_progress: called with the moments done and their total.
     """
     if not 1 <= fps <= 120:
         raise UsageError(f"fps is {fps:g}; it must lie between 1 and 120.")
-    film = Film.of_scene(path)
+    film = Film.of_scene(path, robot=robot)
     for name in plots:
         Signals(film.recording).find(name)  # a wrong name is an error now, not after minutes of work
     with open_server("127.0.0.1", 0) as server:

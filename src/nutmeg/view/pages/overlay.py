@@ -82,8 +82,8 @@ class Overlay:
 
     def show(self, state: Mapping[str, Any]) -> None:
         """Renew the state; viser sends it only if it has changed."""
-        told = {**state, "page": self._page, "read": self._read, "note": self.note or state.get("note", "")}
-        self._state.content = _element("data-nutmeg-state", told)
+        state = {**state, "page": self._page, "read": self._read, "note": self.note or state.get("note", "")}
+        self._state.content = _element("data-nutmeg-state", state)
 
     def list_events(self, events: Sequence[Mapping[str, Any]]) -> None:
         """Renew the list of events (see `shown_event`)."""
@@ -166,9 +166,9 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
     """The score board at a row of the recording."""
     moment = story.moment(row)
     event = story.last_event(time, _CAPTION_TIME)
-    told = None
+    caption = None
     if event is not None:
-        told = {key: event[key] for key in ("text", "kind", "about")} | {"mark": EVENT_SIGNS[event["kind"]]}
+        caption = {key: event[key] for key in ("text", "kind", "about")} | {"mark": EVENT_SIGNS[event["kind"]]}
     return {
         **_teams(story),
         "score": moment.score,
@@ -176,7 +176,7 @@ def board_state(story: MatchStory, row: int, time: float) -> dict[str, Any]:
         "half": HALF_NAMES.get(moment.half, ""),
         "mode": story.mode_text(moment),
         "favoured": moment.favoured,
-        "caption": told,
+        "caption": caption,
     }
 
 

@@ -112,7 +112,7 @@ def _table(text: str) -> dict[str, Any]:
 
 
 MEASURED_OVER = 1.0  # seconds over which speeds are measured
-SLIDER_PAUSE = 0.8  # a slider that was moved by hand is left alone for this time, seconds
+_SLIDER_PAUSE = 0.8  # a slider that was moved by hand is left alone for this time, seconds
 _PLACING_EVENTS = ("restart", "wrap")
 """Events at which the robot is placed somewhere else, so that speeds are measured from there on."""
 _KEY_SHARE = 70  # share of the top speed at which keys drive at first, percent
@@ -146,7 +146,7 @@ class Pilot:
         self._readout.content = _speeds_html(
             wanted, measured(self._film, self._drive.robot, now), self._problem or _state(events, now)
         )
-        if time.monotonic() - self._touched > SLIDER_PAUSE:
+        if time.monotonic() - self._touched > _SLIDER_PAUSE:
             for slider, value in zip(self._steady, wanted, strict=True):
                 slider.value = float(np.clip(round(value, 2), slider.min, slider.max))
 
@@ -286,7 +286,7 @@ class Workbench:
             return
         row, recording = self._film.row_at(now), self._film.recording
         command = recording.channels.get(f"{self._bench.robot}.command")
-        if command is not None and command.unit == "rad" and time.monotonic() - self._touched > SLIDER_PAUSE:
+        if command is not None and command.unit == "rad" and time.monotonic() - self._touched > _SLIDER_PAUSE:
             values = recording.read(command.name, row, row + 1)[0]
             for name, value in zip(command.labels, values, strict=True):
                 slider = self._sliders.get(name)

@@ -10,16 +10,19 @@ point that is the darker the smaller its phi, the best as a line, and reality as
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nutmeg.reality.btr.extension import padded
 from nutmeg.reality.distances.distance import distance_unit
 from nutmeg.view.reports.fit import Cost, FitReport, parameter_rows
 from nutmeg.view.reports.fit_plots import Convergence, ParameterRow, draw_convergence, mark_starts
 from nutmeg.view.reports.plots import GREEN, INK, ORANGE, Chart, Curve, Panel, png, side_by_side
+from nutmeg.view.reports.report import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.btr.result import BtrResult
     from nutmeg.reality.btr.settings import BtrSettings
-    from nutmeg.search import SearchResult
+    from nutmeg.search import SearchResult, Space
 
 _DISTANCE_MEANINGS = {
     "phi1": "phi1 tells how far a simulation is from reality by the fitness alone: the difference between the fitness "
@@ -131,6 +134,7 @@ def btr_report(
         train_error_before=next((i.phi_before for i in result.iterations if i.simulations), None),
         convergences=(Convergence.of(*searches, label=f"seed {settings.seed}"),) if searches else (),
         charts=_charts(result, settings),
+        tables=_terms_table(result),
         cost=Cost(
             real_trials=result.trials,
             evaluations=result.evaluations["controllers"] + result.evaluations["simulations"],
@@ -141,6 +145,7 @@ def btr_report(
         video=video,
         facts={"mode": result.mode, "ended": result.reason, "reality": settings.reality.kind},
         warnings=(*result.warnings, *disengaged[-1:], *(one.text for one in result.proposals)),
+        notes=tuple(f"Iteration {i.number + 1}: {i.extension.text}" for i in result.iterations if i.extension),
     )
 
 
@@ -153,8 +158,8 @@ def _summary(result: BtrResult, settings: BtrSettings) -> str:
     if np.isfinite(result.champion_fitness):
         sure += f" and {result.champion_fitness:.4g} {unit} in reality"
     about = _DISTANCE_MEANINGS[settings.distance.kind] if result.mode == "btr" else ""
-    told = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
-    return f"{told}\n\n{about}".strip()
+    headline = f"{found}{sure}. {len(result.iterations)} iterations, {result.trials} trials in reality."
+    return f"{headline}\n\n{about}".strip()
 
 
 def _charts(result: BtrResult, settings: BtrSettings) -> tuple[Chart, ...]:
@@ -190,7 +195,40 @@ def _charts(result: BtrResult, settings: BtrSettings) -> tuple[Chart, ...]:
 
 
 def _searches(result: BtrResult) -> list[SearchResult]:
-    return [i.simulations for i in result.iterations if i.simulations is not None]
+    """The searches of simulations, one after the other; numbers that were freed later are at their start before."""
+    found = [(i.simulations, i.extension.search if i.extension else None) for i in result.iterations]
+    return [_widened(one, result.simulations) for pair in found for one in pair if one is not None]
+
+
+def _widened(search: SearchResult, space: Space) -> SearchResult:
+    wide = [dataclasses.replace(g, candidates=padded(g.candidates, space)) for g in search.history]
+    return dataclasses.replace(search, history=tuple(wide))
+
+
+def _terms_table(result: BtrResult) -> tuple[Table, ...]:
+    """The terms that were freed for a while, and what they explain."""
+    rows = []
+    for iteration in result.iterations:
+        if (extension := iteration.extension) is None:
+            continue
+        rows += [
+            (
+                str(iteration.number + 1),
+                one.name,
+                ", ".join(one.searched.targets(one.name)),
+                f"{one.value:.4g} {one.searched.unit}".rstrip(),
+                f"{one.held_out:.4g}",
+                f"{extension.control:.4g}",
+                "joins" if one is extension.freed else "",
+            )
+            for one in extension.tried
+        ]
+    columns = ("after iteration", "term", "sets", "estimate", "phi with it", "phi without", "")
+    about = (
+        "Terms that were freed one at a time, because the searched numbers did not explain the trials. Phi is that in "
+        "trials that were not fitted, with the term and without it, after searches of equal effort."
+    )
+    return (Table(columns=columns, rows=tuple(rows), title="Terms tried", about=about),) if rows else ()
 
 
 def _course(searches: list[SearchResult], sign: float) -> tuple[Floats, Floats, list[int]]:

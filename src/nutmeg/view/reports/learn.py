@@ -83,8 +83,8 @@ def learn_report(
         facts={
             "robot": f"{settings.robot}, actuation {settings.actuation}",
             "task": f"{settings.task}, learning the set {learning.task.learns!r}",
-            "search": f"CMA-ES, population {settings.population}, {len(learned.generations)} generations",
-            "starts": f"{settings.starts} noisy starts for each candidate",
+            "search": f"CMA-ES, population {settings.population}, generations {len(learned.generations)}",
+            "starts": f"noisy starts for each candidate: {settings.starts}",
         },
     )
 
@@ -130,8 +130,8 @@ def _course(course: str, paths: Mapping[str, Floats]) -> list[Chart]:
         if len(there) < 2:
             continue
         asked, stops = _asked(one, path)
-        curves = [_points("way", there), Curve(name="asked", x=asked[:, 0], y=asked[:, 1], dashed=True)]
-        curves += [_points("told to stop", stops)] if len(stops) else []
+        curves = [_points("path", there), Curve(name="target", x=asked[:, 0], y=asked[:, 1], dashed=True)]
+        curves += [_points("stop command", stops)] if len(stops) else []
         curves.append(Curve(name="end", x=there[-1:, 0], y=there[-1:, 1], points=True))
         about = "" if charts else "Dashed lines lead from where a target was given towards it; most lie out of reach."
         title = f"Course: {one.name}"
@@ -142,7 +142,7 @@ def _course(course: str, paths: Mapping[str, Floats]) -> list[Chart]:
 
 
 def _points(name: str, places: Floats) -> Curve:
-    return Curve(name=name, x=places[:, 0], y=places[:, 1], points=name != "way")
+    return Curve(name=name, x=places[:, 0], y=places[:, 1], points=name != "path")
 
 
 def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
@@ -169,15 +169,16 @@ def _asked(trajectory: Trajectory, path: Floats) -> tuple[Floats, Floats]:
 def parts_table(learned: LearnedWalk) -> Table:
     """The fitness of a learned walk by its parts, beside that of the walk it began with."""
     rows = [
-        (name, float(before), float(after))
+        ("lost by stops and falls" if name == "lost" else name, float(before), float(after))
         for name, before, after in zip(learned.part_names, learned.parts_before, learned.parts, strict=True)
     ]
     rows.append(("fitness", learned.fitness_before, learned.fitness))
     return Table(
-        title="What it is worth",
+        title="Rewards on the course",
         columns=("", "before", "learned"),
         rows=tuple(rows),
-        about="Rewards of equations 1 and 2, means over the starts of the last judgement.",
+        about="Rewards [m] of equations 1 and 2 of the paper, means over the starts of the final evaluation; fitness "
+        "is their weighted sum.",
     )
 
 

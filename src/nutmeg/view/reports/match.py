@@ -279,7 +279,7 @@ def walked(times: Floats, places: Floats) -> float:
 
 _GRASS_COLOUR, LINE_COLOUR = "#2f7d46", "#e9f2ec"
 _MAP_WIDTH, _MAP_MARGIN = 6.2, 1.0  # width of a map, inches, and of its margin around the pitch, m
-MAP_CELL, _MAP_BLUR = 0.5, 1.0
+_MAP_CELL, _MAP_BLUR = 0.5, 1.0
 """Size of the cells of the ball's map, m, and the deviation of its blur, cells: single visits do not sparkle."""
 
 
@@ -289,7 +289,7 @@ def ball_map(facts: MatchFacts, field: FieldSettings) -> bytes:
 
     def draw(axes: Axes) -> None:
         x, y = field.length / 2, field.width / 2
-        bins = (round(field.length / MAP_CELL), round(field.width / MAP_CELL))
+        bins = (round(field.length / _MAP_CELL), round(field.width / _MAP_CELL))
         counts, _, _ = np.histogram2d(facts.ball[:, 0], facts.ball[:, 1], bins=bins, range=[[-x, x], [-y, y]])
         heat = gaussian_filter(np.sqrt(counts), _MAP_BLUR, mode="constant", truncate=3.0).T
         heat = heat / max(float(heat.max()), 1e-9)

@@ -209,13 +209,13 @@ class Film:
         return cls(Recording.open(path), path.name.removesuffix(".nutmeg"), robot=robot)
 
     @classmethod
-    def of_scene(cls, path: Path) -> Film:
-        """The film of a recording on disk that must have a scene, because pictures need something to draw."""
-        film = cls.open(path)
+    def of_scene(cls, path: Path, *, robot: str = "") -> Film:
+        """The film of a recording on disk that must show something: its scene, or the robot that moves by it."""
+        film = cls.open(path, robot=robot)
         if not film.has_scene:
             raise RecordingError(
-                f"{path.name}: this recording has no scene, so there is nothing to draw. Its channels can be plotted: "
-                f"nutmeg replay {path.name}"
+                f"{path.name}: this recording has no scene, so there is nothing to draw. Its channels can be plotted "
+                f"(nutmeg replay {path.name}), and with --robot ROBOT a robot moves by them."
             )
         return film
 

@@ -25,7 +25,12 @@ def believing(
     seen_ago: float = 0.0,
     time: float = 0.0,
 ) -> Belief:
-    nobody = Others(places=np.full((11, 2), np.nan), ages=np.full(11, np.inf), fallen=np.zeros(11, bool))
+    nobody = Others(
+        places=np.full((11, 2), np.nan),
+        velocities=np.zeros((11, 2)),
+        ages=np.full(11, np.inf),
+        fallen=np.zeros(11, bool),
+    )
     return Belief(
         time=time,
         me=Pose(x=pose[0], y=pose[1], heading=pose[2], spread=spread, heading_spread=0.001),

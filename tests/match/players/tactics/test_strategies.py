@@ -85,7 +85,7 @@ def test_a_ball_before_the_foot_is_kicked_with_that_foot() -> None:
 
 def test_one_goes_for_the_ball_and_the_others_hold_their_posts() -> None:
     row = belief(-1.0, 0.0, (0.5, 0.0))
-    row[0].others[2] = 0.2, 0.0, 0.0, False
+    row[0].others[2] = 0.2, 0.0, 0.0, 0.0, 0.0, False
     assert order("everyone-aims", row)[0].intent == Intent.TO_THE_BALL, "everybody chases"
     assert order("roles", row)[0].intent == Intent.HOLD_POST, "a team-mate is nearer"
     row[0].others[2].x = -2.5
@@ -129,7 +129,7 @@ def test_a_record_and_its_belief_are_the_same() -> None:
     for name in record.dtype.names:  # type: ignore[attr-defined]
         if name not in ("upright", "others"):
             setattr(record, name, rng.normal())
-    for name in ("x", "y", "age"):
+    for name in ("x", "y", "vx", "vy", "age"):
         record.others[name] = rng.normal(size=22)
     record.upright, record.others["lies"] = True, rng.random(22) < 0.5
     assert belief_record(belief_of(records, 3.0)) == records

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.walking import out_of_goal, without_bumping
+from nutmeg.match.players.tactics.strategies import Strategy
+from nutmeg.match.players.tactics.strategies import strategy as load_strategy
+from nutmeg.match.players.tactics.walking import at_ease, out_of_goal, walk_to, without_bumping
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
 NewToy = Callable[..., Any]
 
 
-def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0, strategy: str = "builtin") -> Any:
+def alone(
+    new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0, strategy: str | Strategy = "builtin"
+) -> Any:
     """One player with the ball in play and opponents who stand still."""
     toy = new_toy(1, strategy=strategy)
     toy.run(0.1)
@@ -76,6 +81,42 @@ def test_a_player_who_is_first_at_the_ball_does_not_wait_for_an_opponent(new_toy
     player = toy.context(Side.LEFT, 0)
     player.memory.goes = True
     assert without_bumping(player, 1.0, 0.2, 0.2) == (1.0, 0.2)
+
+
+def test_a_player_brakes_for_where_others_go_and_not_for_where_they_are(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (1.5, 0.0), opponents=1, strategy="careful")
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    other, contact, brake = player.belief.others[11], player.ground.body.contact_distance, player.traits.brake_time
+    other.vx, other.vy = 1.0, 0.0  # it runs away
+    assert without_bumping(player, 1.0, 0.0, 0.2) == (1.0, 0.0)
+    other.vx, other.vy = -0.3, 0.0  # it comes nearer by itself
+    assert without_bumping(player, 1.0, 0.0, 0.2)[0] == pytest.approx((0.7 - contact) / brake - 0.3)
+    other.vx, other.vy = 0.0, 1.0  # it crosses, and will be gone
+    assert without_bumping(player, 0.8, 0.0, 0.2) == (0.8, 0.0)
+
+
+def test_a_player_who_is_first_at_the_ball_walks_into_an_opponent_at_the_speed_of_a_duel(new_toy: NewToy) -> None:
+    strategy = replace(load_strategy("careful"), duel_speed=0.5)
+    toy = alone(new_toy, (0.2, 0.0), opponents=1, strategy=strategy)
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.45, 0.0, math.pi)
+    player = toy.context(Side.LEFT, 0)
+    player.memory.goes = True
+    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((0.5, 0.2))
+    player.belief.others[11].vx = -1.0
+    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((0.5, 0.2))
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_player_passes_behind_who_crosses_its_way(new_toy: NewToy, side: float) -> None:
+    toy = alone(new_toy, (4.0, 0.0), opponents=1)
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (1.3, -0.1 * side, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    player.belief.others[11].vy = 0.5 * side
+    player.memory.swerve = 0
+    for _ in range(10):  # velocities that are asked for do not jump
+        walk_to(player, 4.0, 0.0, 0.0, at_ease(player, 0.0))
+    assert math.copysign(1.0, player.order.turn) == -side
 
 
 def test_a_free_ball_before_the_goal_is_kicked_straight_at_it(new_toy: NewToy) -> None:

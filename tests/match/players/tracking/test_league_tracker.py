@@ -401,6 +401,36 @@ def test_a_beam_shows_that_the_teams_have_changed_ends() -> None:
     assert game.world.position[slot, :2] == pytest.approx([4.0, -2.0], abs=0.1)
 
 
+@pytest.mark.parametrize("walks", [(0.8, 0.0), (-0.5, 0.6)])
+def test_the_velocity_of_an_opponent_is_known_within_two_decimetres_a_second(walks: tuple[float, float]) -> None:
+    watch, errors, places = Watch(seed=7, look=ahead), [], []
+    x, y = 0.0, 0.0
+    red, blue = watch.slots
+    for cycle in range(90):
+        x, y = x + 0.02 * walks[0], y + 0.02 * walks[1]
+        watch.carry((-2.5, 0.0, 0.0), (x, y, 120.0))
+        watch.cycle()
+        if cycle > 40:  # it has seen it for 0.8 s
+            seen, there = watch.beliefs[red].opponents, -watch.pose(blue)[:2]
+            errors.append(np.linalg.norm(seen.velocities[3] - walks))
+            places.append(np.linalg.norm(seen.places[3] - there))
+    assert np.quantile(errors, 0.95) < 0.2
+    assert np.quantile(places, 0.95) < 0.12
+
+
+def test_reports_of_a_team_mate_tell_its_velocity() -> None:
+    watch = Watch(look=ahead)
+    watch.put((-3.0, 2.0, 0.0), (5.0, -3.0, 150.0))
+    slot = watch.slots[0]
+    for cycle in range(80):
+        watch.cycle()
+        if cycle % 8 == 0:  # as with four players; a report is a cycle old
+            watch.senses[slot].hear_mate(2, (-8.0 + 0.7 * 0.02 * (cycle - 1), 1.0), None, 0.02)
+    mates = watch.beliefs[slot].mates
+    assert mates.velocities[1] == pytest.approx([0.7, 0.0], abs=0.15)
+    assert mates.places[1] == pytest.approx([-8.0 + 0.7 * 0.02 * 79, 1.0], abs=0.05)
+
+
 def test_the_same_percepts_give_the_same_beliefs() -> None:
     first, second = Watch(seed=9), Watch(seed=9)
     for watch in (first, second):

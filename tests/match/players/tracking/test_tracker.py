@@ -214,6 +214,57 @@ def test_robots_that_are_seen_become_tracks_of_their_team() -> None:
     np.testing.assert_allclose(belief.mates.places[2], belief.me.place)
 
 
+def test_velocities_of_opponents_are_known_better_than_by_taking_them_for_standing() -> None:
+    stroll, errors, speeds = Stroll(8), [], []
+    for cycle in range(120):
+        stroll.step()
+        if cycle < 20:
+            continue
+        pose, (ahead, left, _) = stroll.state.pose, np.moveaxis(stroll.state.speed, -1, 0)
+        c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+        truth = np.stack([c * ahead - s * left, s * ahead + c * left], -1)
+        for match, slot in np.ndindex(stroll.count, len(PLAYERS)):
+            found, speed = opponents_of(stroll, match, PLAYERS[slot], truth)
+            errors += found
+            speeds += speed
+    assert len(errors) > 2000
+    assert np.median(errors) < 0.1
+    assert np.quantile(errors, 0.95) < 0.27
+    assert np.median(speeds) > 0.17
+
+
+def opponents_of(stroll: Stroll, match: int, slot: int, truth: np.ndarray) -> tuple[list[float], list[float]]:
+    """Errors of the velocities of opponents that a player sees, and how fast these are, m/s."""
+    others, pose = stroll.tracker.beliefs[match, slot]["others"][11:], stroll.state.pose[match]
+    rows = [k for k in PLAYERS if (k < 11) != (slot < 11)]
+    errors, speeds = [], []
+    for other in others[others["age"] < 0.05]:
+        gaps = np.hypot(SIGN[slot] * other["x"] - pose[rows, 0], SIGN[slot] * other["y"] - pose[rows, 1])
+        if gaps.min() < 0.3:
+            u, v = truth[match, rows[int(gaps.argmin())]]
+            errors.append(math.hypot(SIGN[slot] * other["vx"] - u, SIGN[slot] * other["vy"] - v))
+            speeds.append(math.hypot(u, v))
+    return errors, speeds
+
+
+def test_team_mates_tell_how_fast_they_walk() -> None:
+    eyes = load_eyes("nao")
+    stroll = Stroll(1, eyes=replace(eyes, voices=replace(eyes.voices, loss=0.0)))
+    s = stroll.state
+    s.present[:] = False
+    s.present[0, [0, 1]] = True
+    s.pose[0, 0], s.pose[0, 1] = (-2.0, 0.0, math.pi), (0.0, 0.0, math.pi / 2)
+    for slot in (0, 1):
+        stroll.tracker.placed(0, slot, s.pose[0, slot])
+    for _ in range(5):
+        s.cycle[:] += 1
+        s.odometry[0, 1] = 0.02, 0.0, 0.0
+        s.pose[0, 1, 1] += 0.02
+        stroll.tracker.update(s, stroll.vision.see(s))
+        stroll.tracker.hear(s)
+    np.testing.assert_allclose(stroll.tracker.belief(0, 0, time=0.5).mates.velocities[1], [0.0, 0.2], atol=0.02)
+
+
 def test_an_ambiguous_landmark_between_two_candidates_is_not_taken() -> None:
     table = landmark_table(FIELD)
     tracker = Tracker(load_eyes("nao"), FIELD, ball_radius=0.0325, rolling=0.25, count=1)

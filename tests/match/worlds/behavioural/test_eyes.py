@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import FileError
-from nutmeg.match.worlds.behavioural.eyes import FOLDER, eyes_names, load_eyes
+from nutmeg.match.worlds.behavioural.eyes import EYES_FOLDER, eyes_names, load_eyes
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.behavioural.state import MatchesState
 from nutmeg.match.worlds.behavioural.vision import Vision
@@ -47,7 +47,7 @@ def test_every_pair_of_eyes_is_called_by_its_file() -> None:
 )
 def test_a_wrong_file_says_what_is_allowed(tmp_path: Path, old: str, new: str, said: str) -> None:
     path = tmp_path / "mine.toml"
-    text = (FOLDER / "nao.toml").read_text(encoding="utf-8")
+    text = (EYES_FOLDER / "nao.toml").read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(FileError, match=said):

@@ -7,7 +7,14 @@ import pytest
 
 from nutmeg.base.errors import FileError, UnknownNameError
 from nutmeg.base.settings import names_in
-from nutmeg.match.worlds.behavioural.settings import FOLDER, GROUPS, NAMES, load_behaviour, numbers_of, write_behaviour
+from nutmeg.match.worlds.behavioural.settings import (
+    BEHAVIOUR_FOLDER,
+    GROUPS,
+    NAMES,
+    load_behaviour,
+    numbers_of,
+    write_behaviour,
+)
 
 
 def test_the_paper_s_numbers_are_those_of_the_nao() -> None:
@@ -20,7 +27,7 @@ def test_the_paper_s_numbers_are_those_of_the_nao() -> None:
     assert degrees == pytest.approx([120.0, 35.0, 30.0])
 
 
-@pytest.mark.parametrize("name", names_in(FOLDER))
+@pytest.mark.parametrize("name", names_in(BEHAVIOUR_FOLDER))
 def test_every_group_of_numbers_has_a_source(name: str) -> None:
     settings = load_behaviour(name)
     told = {key.split(".")[0] for key in settings.source}

@@ -84,8 +84,9 @@ _IS_PASS = np.array([m in PASSES for m in PlayMode])
 
 BEAM_DELAY = 1.0
 """Time between the whistle and the first beam of an upright player, s; it has come to rest by then."""
-BEAM_DELAY_FALLEN = 2.0
-"""Time between the whistle and the first beam of a fallen player, s."""
+BEAM_DELAY_FALLEN = 2.6
+"""Time between the whistle and the first beam of a fallen player, s. Most players are up again by then, and who is
+beamed in the middle of getting up falls again. The league grants 3 s."""
 BEAM_INTERVAL = 0.8
 """Least time between two beams of a player, s."""
 BEAM_TOLERANCE = 0.35

@@ -91,6 +91,8 @@ class Strategy:
     """A player brakes so that it needs at least this time until it touches another, s; 0 does not brake."""
     contact_speed: float = 0.2
     """Speed at which a braking player may still walk into an opponent, to win the ball between them, m/s."""
+    duel_speed: float = math.inf
+    """Speed at which a braking player that is nearer to the ball may walk into an opponent, m/s."""
     shot_range: float = 0.0
     """Nearer to the opponents' goal line than this a player shoots, for which it throws itself down, m on the league's
     pitch; 0 for never. With `aims` 3; players that do not kick in play shoot all the same."""

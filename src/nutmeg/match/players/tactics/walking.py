@@ -41,6 +41,8 @@ DEPARTURE_ANGLE = 0.6
 """A player that stands at its target turns again when its heading error exceeds this, rad."""
 LOOK_AHEAD_DISTANCE = 1.6
 """Obstacles farther away than this are ignored, m."""
+MEETING_TIME = 0.8
+"""Others are expected to keep their velocity up to this time, s."""
 FALLEN_ROOM_SHARE = 1.27
 """Room kept from a fallen robot, as a share of that kept from an upright one; its limbs reach farther."""
 POST_ROOM = 0.35
@@ -218,17 +220,19 @@ def fastest(player: PlayerContext, bearing: float) -> tuple[float, float]:
 def without_bumping(player: PlayerContext, ahead: float, left: float, room: float) -> tuple[float, float]:
     """A velocity whose components towards players nearer than about `room` metres are limited.
 
-    A strategy with a `brake_time` stays slow enough to need at least that time until it touches the other player, so
-    that it can stop: a walk of 1 m/s needs 0.6 m to do so. It may still approach opponents at `contact_speed`, because
-    the league calls it charging only from 0.4 m/s on. A player that goes for the ball does not brake for an opponent
-    that is farther from the ball: it would lose the ball, and a collision would be the opponent's foul.
+    A strategy with a `brake_time` looks at the relative motion: if both went on like that and would touch, the player
+    stays slow enough to need at least that time until they do, so that it can stop: a walk of 1 m/s needs 0.6 m. It
+    brakes neither for others that leave nor for those that it passes by. It may still approach opponents at
+    `contact_speed`, because the league calls it charging only from 0.4 m/s on. A player that goes for the ball walks
+    into an opponent that is farther from the ball at up to `duel_speed`: otherwise it would lose the ball.
     """
-    belief, traits, own = player.belief, player.traits, player.game.number - 1
+    belief, traits, own, body = player.belief, player.traits, player.game.number - 1, player.ground.body
     ball_x, ball_y = belief.ball_x, belief.ball_y
     mine = length(ball_x - belief.x, ball_y - belief.y) if player.memory.goes else math.inf
     close, touching = CLOSE_ROOM_SHARE * room, TOUCHING_ROOM_SHARE * room
-    contact = player.ground.body.contact_distance
-    brakes_within = max(close, contact + traits.brake_time * player.ground.body.run)
+    contact = body.contact_distance
+    # Others come nearer by themselves, so that braking begins farther away than for those that stand.
+    brakes_within = max(close, contact + 2.0 * traits.brake_time * body.run)
     c, s = math.cos(belief.heading), math.sin(belief.heading)
     for k in range(ALL_PLAYERS):
         other = belief.others[k]
@@ -241,10 +245,18 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
         x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
         towards = x * ahead + y * left
         allowed = towards * min((gap - touching) / (close - touching), 1.0)
-        first = k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y)
-        if traits.brake_time > 0.0 and not first:
-            most = (gap - contact) / traits.brake_time
-            allowed = min(allowed, max(most, traits.contact_speed if k >= MAX_PLAYERS else 0.0))
+        if traits.brake_time > 0.0:
+            # The velocity at which the player comes nearer to the other one: along the line between them, and across.
+            u, v = c * other.vx + s * other.vy, c * other.vy - s * other.vx
+            flees = x * u + y * v
+            closing, across = towards - flees, x * (left - v) - y * (ahead - u)
+            if closing > 0.0 and gap * abs(across) < contact * length(closing, across):
+                first = k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y)
+                most = (gap - contact) / traits.brake_time
+                if first:  # it does not give way to an opponent that runs at it, either
+                    allowed = min(allowed, max(most, traits.duel_speed) + max(flees, 0.0))
+                else:
+                    allowed = min(allowed, max(most, 0.0 if k < MAX_PLAYERS else traits.contact_speed) + flees)
         if towards > max(allowed, 0.0):
             cut = towards - max(allowed, 0.0)
             ahead, left = ahead - cut * x, left - cut * y
@@ -261,6 +273,11 @@ def _around_obstacles(player: PlayerContext, direction: float, way: float, manne
             other = belief.others[k]
             dx, dy = other.x - belief.x, other.y - belief.y
             if abs(dx) < LOOK_AHEAD_DISTANCE and abs(dy) < LOOK_AHEAD_DISTANCE and is_known(belief, k, own):
+                # The place where the player would meet the other one, not the one where it is now.
+                gap = max(length(dx, dy), 1e-6)
+                comes = max(-(dx * other.vx + dy * other.vy) / gap, 0.0)
+                soon = min(gap / (ground.body.run + comes), MEETING_TIME)
+                dx, dy = dx + soon * other.vx, dy + soon * other.vy
                 room = manner.room * (FALLEN_ROOM_SHARE if other.lies else 1.0)
                 bend = _pass_by(bend, swerve, direction, way, dx, dy, room)
         goal = ground.length / 2

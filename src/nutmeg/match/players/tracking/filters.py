@@ -15,7 +15,10 @@ pose do not move it.
 **Other players**: sightings without numbers become tracks, one for each known player. A robot that is seen belongs to
 the nearest track of its team, if that is near enough for the time since it was seen; otherwise to a free row: one never
 used, or the one that was not seen for longest. So rows of opponents are players, but not their numbers, unless eyes
-recognise numbers; team-mates send theirs (`share_beliefs`, `hear_mate`).
+recognise numbers; team-mates send theirs (`share_beliefs`, `hear_mate`). Each track is a Kalman filter of place and
+velocity. A velocity lasts for about `TrackerSettings.others_time`, after which the player has chosen another one, so
+that the predicted velocity of a player that is not seen decays (Singer, 1970, with the velocity in the place of the
+acceleration).
 
 Beliefs are in the frame in which landmarks are given: that of the player's own team. Metres, seconds, radians.
 """
@@ -56,7 +59,6 @@ if TYPE_CHECKING:
         LinePart,
         MindRecord,
         Observations,
-        OtherRecord,
         TrackerNumbers,
     )
     from nutmeg.match.worlds.behavioural.eyes import TrackerSettings
@@ -69,7 +71,9 @@ _MAX_KICKS = 4.0  # a ball that seems faster than this many deviations of kicks 
 _LOST_BALL_DRIFT = 0.1  # growth rate of the variance of a lost ball's place, m^2/s
 _LOST_BALL_SLOWING = 7.0  # rate at which the estimated velocity of a lost ball decays, 1/s
 _BALL_FLOOR = 2.5e-5  # least variance of a sighting of the ball, m^2
-_MIN_ROBOT_SPREAD = 0.05  # least standard deviation of a robot's place, m
+_MAX_ROBOT_SURPRISE = 25.0
+"""A robot whose squared distance from where it should be exceeds this many variances was put elsewhere, or it is
+another one."""
 _JUST_SEEN_AGE = 1e-9  # age of a player that was seen in this very cycle, s
 _MAX_SONAR_TRACK_DISTANCE = 2.0  # tracks farther away explain no answer of a sonar, m
 _SAME_ECHO_DISTANCE = 0.15
@@ -80,6 +84,8 @@ _SONAR_SPREAD = 0.1
 _POST_TOLERANCE = 0.15  # a post explains an echo that differs by less than this from the expected distance, m
 _MAX_SHARED_BALL_AGE = 0.35  # oldest sighting of the ball that players share with team-mates, s
 _MAX_SHARED_SPREAD = 1.0  # standard deviation of the own place above which a player shares nothing, m
+_HEARD_MATE_SPREAD = 0.02  # standard deviation of the place that a team-mate sends, m
+_HEARD_MATE_SPEED_ERROR = 0.1  # standard deviation of the velocity that a team-mate sends along an axis, m/s
 _HEARD_BALL_SPEED = 0.5  # standard deviation of the velocity of a ball from a team-mate's message, m/s
 
 
@@ -115,11 +121,11 @@ def track_all(
             mind.belief.upright = player.posture <= Posture.KICKING
             ahead, left, turn = player.odometry_ahead, player.odometry_left, player.odometry_turn
             kicks = player.posture == Posture.KICKING
-            _move(mind, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
+            _move(mind, own, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
             view = PitchView(observed.things[m][s][: observed.counts[m, s]], observed.parts, table)
             _see(mind, own, view, numbers)
             if numbers.settings.uses_sonar:
-                _hear_sonar(mind.belief, own, observed.sonar[m, s], table, numbers)
+                _hear_sonar(mind, own, observed.sonar[m, s], table, numbers)
             _update_belief(mind, own)
 
 
@@ -144,7 +150,7 @@ def track_one(
         table: landmarks and lines of the pitch.
         settings: (1,) numbers of the tracker.
     """
-    _move(minds[0], motion, settings[0])
+    _move(minds[0], own, motion, settings[0])
     _see(minds[0], own, PitchView(seen, parts, table), settings[0])
     _update_belief(minds[0], own)
     belief, numbers = minds[0].belief, settings[0]
@@ -173,9 +179,9 @@ def walk_one(
     """
     mind, numbers, kicks = minds[0], settings[0], False
     ahead, left, turn = odometry[0], odometry[1], odometry[2]
-    _move(mind, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
+    _move(mind, own, _odometry(ahead, left, turn, mind.belief.upright, kicks, numbers.settings), numbers)
     if numbers.settings.uses_sonar:
-        _hear_sonar(mind.belief, own, sonar, table, numbers)
+        _hear_sonar(mind, own, sonar, table, numbers)
     _update_belief(mind, own)
 
 
@@ -195,12 +201,36 @@ def _odometry(ahead: float, left: float, turn: float, upright: bool, kicks: bool
 
 
 @inlined
-def _move(mind: MindRecord, motion: Motion, numbers: TrackerNumbers) -> None:
+def _move(mind: MindRecord, own: int, motion: Motion, numbers: TrackerNumbers) -> None:
     """Lets a cycle pass: the player walks, the ball rolls, and what is known of others grows older."""
     walk(mind, motion, numbers.settings.slip_time)
     _roll(mind, motion, numbers)
+    _move_others(mind, motion.step, numbers.settings)
+    if own >= 0 and motion.step > 0.0:
+        # The own velocity, which team-mates are told, is that of the odometry and its slip.
+        me, pose, heading = mind.belief.others[own], mind.pose, mind.belief.heading
+        ahead, left = motion.ahead / motion.step + pose.slip_ahead, motion.left / motion.step + pose.slip_left
+        c, s = math.cos(heading), math.sin(heading)
+        me.vx, me.vy = c * ahead - s * left, s * ahead + c * left
+
+
+@inlined
+def _move_others(mind: MindRecord, dt: float, settings: TrackerSettings) -> None:
+    """Predicts places and velocities of other players after a time, s; what is known of them grows older."""
+    keep = math.exp(-dt / settings.others_time)
+    push = settings.others_speed**2 * (1.0 - keep * keep)
     for k in range(2 * MAX_PLAYERS):
-        mind.belief.others[k].age += motion.step
+        other, track = mind.belief.others[k], mind.others[k]
+        other.age += dt
+        if other.age == math.inf:
+            continue
+        other.x += dt * other.vx
+        other.y += dt * other.vy
+        other.vx *= keep
+        other.vy *= keep
+        track.xx += dt * (2.0 * track.xu + dt * track.uu)
+        track.xu = keep * (track.xu + dt * track.uu)
+        track.uu = keep * keep * track.uu + push
 
 
 @inlined
@@ -213,7 +243,7 @@ def _see(mind: MindRecord, own: int, view: PitchView, numbers: TrackerNumbers) -
             break
     # A player that does not know where it is cannot say where others are.
     if not is_lost(mind, numbers.settings):
-        _see_robots(mind.belief, own, view.seen, numbers.settings)
+        _see_robots(mind, own, view.seen, numbers)
 
 
 @kernel
@@ -352,8 +382,9 @@ def lose_ball(minds: Records[MindRecord], spread: float) -> None:
 
 
 @kernel
-def _see_robots(belief: BeliefRecord, own: int, seen: Records[SightingRecord], settings: TrackerSettings) -> None:
-    """Takes the robots that are seen into a belief; `own` is the player's number less 1."""
+def _see_robots(mind: MindRecord, own: int, seen: Records[SightingRecord], numbers: TrackerNumbers) -> None:
+    """Takes the robots that are seen into a mind; `own` is the player's number less 1."""
+    belief, settings = mind.belief, numbers.settings
     for i in range(len(seen)):
         sighting = seen[i]
         if not ObjectKind.MATE <= sighting.kind <= ObjectKind.ROBOT:
@@ -366,8 +397,11 @@ def _see_robots(belief: BeliefRecord, own: int, seen: Records[SightingRecord], s
             track = _nearest_track(belief, own, sighting.kind, x, y, settings)
         if track < 0 or track == own:
             continue
-        _move_track(belief.others[track], x, y, sighting.spread, settings.others_drift)
+        variance = sighting.spread**2 + (sighting.distance * numbers.bearing_noise) ** 2 + settings.others_noise**2
+        _move_track(mind, track, x, y, variance, 0.0, settings)
         belief.others[track].lies = sighting.lying
+        if sighting.lying:
+            belief.others[track].vx, belief.others[track].vy = 0.0, 0.0
 
 
 @kernel
@@ -394,36 +428,58 @@ def _nearest_track(belief: BeliefRecord, own: int, kind: int, x: float, y: float
 
 
 @kernel
-def _move_track(other: OtherRecord, x: float, y: float, spread: float, drift: float) -> None:
-    """Moves a track towards where it is seen, by the share of its error in the error of both."""
-    if other.age < math.inf:
-        seen = spread * spread + _MIN_ROBOT_SPREAD**2
-        known = _MIN_ROBOT_SPREAD**2 + 0.02 + (drift * other.age) ** 2
-        share = known / (known + seen)
-        other.x += share * (x - other.x)
-        other.y += share * (y - other.y)
+def _move_track(
+    mind: MindRecord, row: int, x: float, y: float, variance: float, age: float, settings: TrackerSettings
+) -> None:
+    """Corrects place and velocity of another player by a place that was measured some time ago.
+
+    Args:
+        mind: the mind.
+        row: the row of the player.
+        x: the measured place, m.
+        y: likewise.
+        variance: of the measurement, m^2.
+        age: of the measurement, s.
+        settings: of the tracker.
+    """
+    other, track = mind.belief.others[row], mind.others[row]
+    # The covariances of the place at the time of the measurement with itself, and with place and velocity now.
+    total = track.xx - age * (2.0 * track.xu - age * track.uu) + variance
+    ex, ey = x - other.x + age * other.vx, y - other.y + age * other.vy
+    known = other.age < settings.others_memory and ex * ex + ey * ey < _MAX_ROBOT_SURPRISE * total
+    if known:
+        gain, speed_gain = (track.xx - age * track.xu) / total, (track.xu - age * track.uu) / total
+        other.x += gain * ex
+        other.y += gain * ey
+        other.vx += speed_gain * ex
+        other.vy += speed_gain * ey
+        xu = track.xu - age * track.uu
+        track.xx -= gain * gain * total
+        track.xu -= gain * xu
+        track.uu -= speed_gain * xu
     else:
-        other.x, other.y = x, y
-    other.age = 0.0
+        other.x, other.y, other.vx, other.vy = x, y, 0.0, 0.0
+        track.xx, track.xu, track.uu = variance, 0.0, settings.others_speed**2
+    other.age = age
 
 
 @kernel
-def _hear_sonar(belief: BeliefRecord, own: int, answers: Floats, table: LandmarkTable, numbers: TrackerNumbers) -> None:
+def _hear_sonar(mind: MindRecord, own: int, answers: Floats, table: LandmarkTable, numbers: TrackerNumbers) -> None:
     """Corrects the tracks of robots before the player by its two sonars (2,), m; NaN where nothing answers."""
-    sonar = numbers.sonar
+    belief, sonar = mind.belief, numbers.sonar
     if sonar.robot_radius <= 0.0 or not belief.upright:
         return
     left, right = answers[LEFT_SONAR], answers[1 - LEFT_SONAR]
     if abs(left - right) < _SAME_ECHO_DISTANCE:
         # Both answer for what is straight ahead, between their cones.
-        _hear_echo(belief, own, belief.heading, sonar.angle - sonar.half_opening, min(left, right), table, numbers)
+        _hear_echo(mind, own, belief.heading, sonar.angle - sonar.half_opening, min(left, right), table, numbers)
         return
     for side in range(2):
         way = belief.heading + (sonar.angle if side == LEFT_SONAR else -sonar.angle)
         if math.isnan(answers[side]):
             _hear_silence(belief, own, way, numbers)
         else:
-            _hear_echo(belief, own, way, sonar.half_opening, answers[side], table, numbers)
+            _hear_echo(mind, own, way, sonar.half_opening, answers[side], table, numbers)
 
 
 @kernel
@@ -444,7 +500,7 @@ def _hear_silence(belief: BeliefRecord, own: int, way: float, numbers: TrackerNu
 
 @kernel
 def _hear_echo(
-    belief: BeliefRecord,
+    mind: MindRecord,
     own: int,
     way: float,
     half: float,
@@ -456,6 +512,7 @@ def _hear_echo(
 
     Where no robot and no post is believed that explains it, a robot is there that was not known.
     """
+    belief = mind.belief
     sonar, settings, c, s = numbers.sonar, numbers.settings, math.cos(way), math.sin(way)
     best, nearest, best_off, far = -1, math.inf, 0.0, answer + sonar.robot_radius
     for k in range(2 * MAX_PLAYERS):
@@ -474,7 +531,7 @@ def _hear_echo(
     # Cameras measure directions better than sonars do.
     if best >= 0 and belief.others[best].age > _JUST_SEEN_AGE:
         x, y = belief.x + far * math.cos(way + best_off), belief.y + far * math.sin(way + best_off)
-        _move_track(belief.others[best], x, y, _SONAR_SPREAD, settings.others_drift)
+        _move_track(mind, best, x, y, _SONAR_SPREAD**2, 0.0, settings)
 
 
 @kernel
@@ -527,8 +584,11 @@ def share_beliefs(
                     continue
                 if not arrives(ball.seed, ball.cycle, k, s, loss):
                     continue
-                mate = mind.belief.others[k - first]
+                mate, told = mind.belief.others[k - first], heard.others[k - first]
                 mate.x, mate.y, mate.age, mate.lies = heard.x, heard.y, 0.0, not heard.upright
+                mate.vx, mate.vy = told.vx, told.vy
+                track = mind.others[k - first]
+                track.xx, track.xu, track.uu = heard.spread**2, 0.0, _HEARD_MATE_SPEED_ERROR**2
                 variance = _heard_ball_variance(heard)
                 if variance < least:
                     teller, least = k, variance
@@ -551,11 +611,12 @@ def _heard_ball_variance(heard: BeliefRecord) -> float:
 
 
 @kernel
-def hear_mate(minds: Records[MindRecord], row: int, x: float, y: float, age: float) -> None:
+def hear_mate(
+    minds: Records[MindRecord], row: int, x: float, y: float, age: float, settings: Records[TrackerNumbers]
+) -> None:
     """Takes the place of a team-mate, a row of the belief (1,), some time ago, s; later sightings are better."""
-    mate = minds[0].belief.others[row]
-    if age < mate.age:
-        mate.x, mate.y, mate.age = x, y, age
+    if age < minds[0].belief.others[row].age:
+        _move_track(minds[0], row, x, y, _HEARD_MATE_SPREAD**2, age, settings[0].settings)
 
 
 @kernel

@@ -173,6 +173,9 @@ LEAGUE_SETTINGS = TrackerSettings(
     others_drift=0.3,
     others_gate=0.7,
     others_memory=5.0,
+    others_speed=0.7,
+    others_time=2.0,
+    others_noise=0.03,
     lost=0.25,
     uses_sonar=False,
     slip_floor=0.02,
@@ -345,7 +348,8 @@ class LeagueTracker:
         """
         sign = self._ends.sign
         if number != self.number and 0 < number <= MAX_PLAYERS:
-            hear_mate(self.minds, number - 1, sign * float(place[0]), sign * float(place[1]), age)
+            x, y = sign * float(place[0]), sign * float(place[1])
+            hear_mate(self.minds, number - 1, x, y, age, self._numbers)
         if ball_place is not None:
             x, y = sign * float(ball_place[0]), sign * float(ball_place[1])
             hear_ball(self.minds, x, y, age, _HEARD_DEVIATION + age, self._numbers)
@@ -368,7 +372,8 @@ def _tell_belief(minds: Records[MindRecord], records: Records[BeliefRecord], sig
         belief.ball_x, belief.ball_y = -belief.ball_x, -belief.ball_y
         belief.ball_vx, belief.ball_vy = -belief.ball_vx, -belief.ball_vy
         for k in range(2 * MAX_PLAYERS):
-            belief.others[k].x, belief.others[k].y = -belief.others[k].x, -belief.others[k].y
+            other = belief.others[k]
+            other.x, other.y, other.vx, other.vy = -other.x, -other.y, -other.vx, -other.vy
 
 
 def _named_landmarks(field: FieldSettings) -> LandmarkTable:

@@ -34,6 +34,9 @@ class OtherRecord:
     x: float
     """NaN if nothing was ever known."""
     y: float
+    vx: float
+    """Velocity on the pitch, m/s; 0 if it is not known."""
+    vy: float
     age: float
     """Time since it was seen or heard, s."""
     lies: bool
@@ -117,12 +120,26 @@ class BallFilter:
 
 
 @dataclass
+class OtherFilter:
+    """The covariance of another player's place and velocity along each axis of the pitch, the same for both axes."""
+
+    xx: float
+    """Variance of the place, m^2."""
+    xu: float
+    """Covariance of place and velocity, m^2/s."""
+    uu: float
+    """Variance of the velocity, m^2/s^2."""
+
+
+@dataclass
 class MindRecord:
     """The state of a player's tracker between cycles; strategies get its belief."""
 
     belief: BeliefRecord
     pose: PoseFilter
     ball: BallFilter
+    others: Records[OtherFilter] = field(metadata={"length": 2 * MAX_PLAYERS})
+    """(22,) rows as in the belief."""
 
 
 @dataclass(frozen=True)
@@ -226,6 +243,7 @@ def belief_record(belief: Belief) -> Records[BeliefRecord]:
     others = np.zeros(2 * MAX_PLAYERS, records.dtype["others"].base)
     for rows, team in ((slice(0, MAX_PLAYERS), belief.mates), (slice(MAX_PLAYERS, None), belief.opponents)):
         others["x"][rows], others["y"][rows] = team.places.T
+        others["vx"][rows], others["vy"][rows] = team.velocities.T
         others["age"][rows], others["lies"][rows] = team.ages, team.fallen
     records[0] = (
         *(me.x, me.y, me.heading, me.spread, me.heading_spread),
@@ -259,6 +277,7 @@ def belief_of(records: Records[BeliefRecord], time: float) -> Belief:
 
 
 def _others(records: Records[OtherRecord]) -> Others:
-    places = np.empty((len(records), 2))
+    places, velocities = np.empty((2, len(records), 2))
     places[:, 0], places[:, 1] = records["x"], records["y"]
-    return Others(places=places, ages=records["age"].copy(), fallen=records["lies"].copy())
+    velocities[:, 0], velocities[:, 1] = records["vx"], records["vy"]
+    return Others(places=places, velocities=velocities, ages=records["age"].copy(), fallen=records["lies"].copy())

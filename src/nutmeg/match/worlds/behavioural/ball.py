@@ -78,10 +78,12 @@ def kicked_ball(
     before = numbers.kick.straight_near <= x <= numbers.kick.straight_far
     before = before and numbers.kick.straight_inner <= y <= numbers.kick.straight_outer
     if kick in (KickKind.LEFT_SIDE, KickKind.RIGHT_SIDE):
+        # The foot sweeps across to the other side, so it meets balls there (negative y, once mirrored).
         beside = numbers.kick.side_near <= x <= numbers.kick.side_far
         if beside and numbers.kick.side_inner <= -y <= numbers.kick.side_outer:
             direction = math.atan2(y - tip_y, x - tip_x - numbers.kick.side_stretch)
             return True, mirror * direction, strength * numbers.kick.side_distance, SIDE_KICK
+        # Otherwise the foot may still meet a ball ahead of it: the wrong side, a weak straight kick.
         distance = strength * numbers.kick.straight_distance * numbers.kick.wrong_side_share
         return before, mirror * math.atan2(y - tip_y, x - tip_x), distance, WRONG_SIDE_KICK
     return before, mirror * math.atan2(y - tip_y, x - tip_x), strength * numbers.kick.straight_distance, STRAIGHT_KICK
@@ -93,8 +95,10 @@ def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, ste
     moment = numbers.kick.follow_through + 1e-9
     for k in range(len(players)):
         player = players[k]
+        # The foot meets the ball once in a kick: in the step in which only the follow-through is left.
         if player.posture != Posture.KICKING or player.busy <= moment or player.busy - step > moment:
             continue
+        # The ball's place in the robot's frame decides, now: it may have rolled away since the kick was ordered.
         x, y = ball.x - player.x, ball.y - player.y
         along, across = x * player.cos + y * player.sin, y * player.cos - x * player.sin
         reached, direction, distance, kind = kicked_ball(player.kick, player.strength, along, across, numbers)
@@ -103,6 +107,7 @@ def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, ste
         aside, apart = numbers.kick.straight_direction_spread, numbers.kick.straight_distance_spread
         if kind == SIDE_KICK:
             aside, apart = numbers.kick.side_direction_spread, numbers.kick.side_distance_spread
+        # A draw of its own for each kick (match, cycle, player), so that results do not depend on the order of players.
         first, second = normal_pair(key(ball.seed, ball.cycle, player.slot, KICK), 0)
         direction += player.heading + aside * first
         distance *= max(0.0, 1.0 + apart * second)
@@ -115,11 +120,13 @@ def strike(players: Records[Player], ball: Ball, numbers: BehaviourSettings, ste
 def rolled(speed: float, time: float, deceleration: float, damping: float) -> tuple[float, float]:
     """How far a ball rolls in a time [m], and how fast it then is [m/s]."""
     a, b = deceleration, damping
+    # Damping alone slows a ball down for ever: what is left of its way is rolled at once.
     if a == 0.0 and speed * math.exp(-b * time) < _STOPPED_SPEED:
         return speed / b, 0.0
     until = time  # or until it stops, if that is sooner
     if a > 0.0:
         until = min(time, math.log1p(b * speed / a) / b if b > 0.0 else speed / a)
+    # Exact solution of dv/dt = -(a + b v). Its terms are divided by b, hence the series where b t is near 0.
     slows, z = a + b * speed, b * until
     if z < _SERIES_LIMIT:
         way = speed * until - slows * until**2 * (0.5 - z / 6.0 + z**2 / 24.0)
@@ -148,6 +155,7 @@ def launch_speed(distance: float, deceleration: float, damping: float) -> float:
     a, b = deceleration, damping
     if a == 0.0:
         return b * distance
+    # Exact without damping; with it too slow, but a start from which Newton's method converges.
     speed = math.sqrt(2.0 * a * distance)
     if b == 0.0 or distance <= 0.0:
         return speed
@@ -166,6 +174,7 @@ def launch_speed(distance: float, deceleration: float, damping: float) -> float:
 @kernel
 def _reflect(ball: Ball, nx: float, ny: float, vx: float, vy: float, share: float) -> bool:
     """Reflects the ball at a surface that moves with (vx, vy); False if it is leaving the surface already."""
+    # In the frame of the moving surface: what counts is the speed of approach, not the ball's own.
     towards = (ball.vx - vx) * nx + (ball.vy - vy) * ny
     if towards >= 0.0:
         return False
@@ -202,6 +211,8 @@ def push_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
         x, y, near = ball.x - player.x, ball.y - player.y, player.reach + ball.radius
         if x * x + y * y <= near * near and _push_out(player, ball, numbers):
             count, last = count + 1, k
+    # Several players would push the ball to and fro between them for ever. It slips along the front of the last one, to
+    # the side on which it already is.
     if count > 1:
         player = players[last]
         across = (ball.y - player.y) * player.cos - (ball.x - player.x) * player.sin
@@ -219,6 +230,7 @@ def _push_out(player: Player, ball: Ball, numbers: BehaviourSettings) -> bool:
     depth_x, depth_y = a.length + radius - abs(along), a.width + radius - abs(across)
     if depth_x <= 0.0 or depth_y <= 0.0:
         return False
+    # The shorter way out of the rectangle is the side through which the ball came in.
     if depth_x < depth_y:
         sign = math.copysign(1.0, along)
         nx, ny, depth = sign * a.cos, sign * a.sin, depth_x
@@ -239,6 +251,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
     speed = math.hypot(ball.vx, ball.vy)
     if speed == 0.0:
         return
+    # Friction is applied to the whole step first; bounces then only bend the way, and shorten what is left of it.
     way, slower = rolled(speed, step, numbers.ball.deceleration, numbers.ball.damping)
     ux, uy = ball.vx / speed, ball.vy / speed
     ball.vx, ball.vy = slower * ux, slower * uy
@@ -257,6 +270,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
             player.touched = True
             vx, vy = _surface_speed(player, ball)
             springs = numbers.bounce.robot if player.posture <= Posture.KICKING else numbers.bounce.held
+        # A bounce takes speed, and the rest of the way becomes shorter in the same ratio.
         before = math.hypot(ball.vx, ball.vy)
         bounced = _reflect(ball, nx, ny, vx, vy, springs)
         if what == _HIT_NET:
@@ -264,6 +278,7 @@ def roll_ball(players: Records[Player], ball: Ball, numbers: BehaviourSettings, 
         after = math.hypot(ball.vx, ball.vy)
         if not bounced or before == 0.0 or after == 0.0:
             return  # it stopped there
+        # A ball exactly on the surface would meet it again at once.
         ball.x += _SURFACE_GAP * nx
         ball.y += _SURFACE_GAP * ny
         ux, uy = ball.vx / after, ball.vy / after
@@ -286,6 +301,7 @@ def _first_hit(
         if off_x * off_x + off_y * off_y > near * near:
             continue
         share, nx, ny = _into_rectangle(bounds(player, numbers, FEET), x, y, dx, dy, radius)
+        # A player who walks away faster than the ball follows is not hit, although the path crosses its feet.
         if share < best:
             vx, vy = _surface_speed(player, ball)
             if (ball.vx - vx) * nx + (ball.vy - vy) * ny < 0.0:
@@ -310,9 +326,12 @@ def _into_rectangle(
     """The share of a way after which a ball enters a rectangle, 1 if it does not, and the normal of the side."""
     along, across = (x - a.x) * a.cos + (y - a.y) * a.sin, (y - a.y) * a.cos - (x - a.x) * a.sin
     way_x, way_y = dx * a.cos + dy * a.sin, dy * a.cos - dx * a.sin
+    # Slab method: the path is inside while it is between both pairs of sides; the last side that it passes on its way
+    # in is the one that it hits. The rectangle is larger by the ball's radius on all sides, so the ball is a point.
     enter, leave, side_x, side_y = -math.inf, math.inf, 0.0, 0.0
     for axis in range(2):
         place, way, half = (along, way_x, a.length + radius) if axis == 0 else (across, way_y, a.width + radius)
+        # Parallel to this pair of sides: never between them, or always.
         if way == 0.0:
             if abs(place) >= half:
                 return 1.0, 0.0, 0.0
@@ -323,6 +342,7 @@ def _into_rectangle(
             enter = first
             side_x, side_y = (-sign, 0.0) if axis == 0 else (0.0, -sign)
         leave = min(leave, last)
+    # A start inside (enter < 0) is no hit: `push_ball` has dealt with it.
     if enter >= leave or enter < 0.0 or enter >= 1.0:
         return 1.0, 0.0, 0.0
     return enter, side_x * a.cos - side_y * a.sin, side_x * a.sin + side_y * a.cos
@@ -332,12 +352,14 @@ def _into_rectangle(
 def _into_post(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[float, float, float]:
     """The share of a way after which a point enters a circle around the origin, 1 if it does not, and the normal."""
     length, towards = dx * dx + dy * dy, x * dx + y * dy
+    # A ball that does not come nearer cannot hit.
     if length == 0.0 or towards >= 0.0:
         return 1.0, 0.0, 0.0
     gap = x * x + y * y - radius * radius
     if gap <= 0.0:  # a player pushed it in
         size = math.sqrt(x * x + y * y)
         return (0.0, x / size, y / size) if size > 0.0 else (1.0, 0.0, 0.0)
+    # The smaller root of |p + share d|^2 = r^2.
     under = towards * towards - length * gap
     if under <= 0.0:
         return 1.0, 0.0, 0.0
@@ -354,7 +376,9 @@ def _into_net(
 ) -> tuple[float, float, float]:
     """The share of a way after which a ball meets a net, 1 if it does not, and the normal."""
     upright = nets[w, 0] == nets[w, 2]  # along y
+    # Nets are walls along an axis: one coordinate says whether the ball reaches it, the other where.
     place, way = (x - nets[w, 0], dx) if upright else (y - nets[w, 1], dy)
+    # Only a ball that comes nearer meets it, from either side.
     if way == 0.0 or place * way >= 0.0:
         return 1.0, 0.0, 0.0
     side = 1.0 if place > 0.0 else -1.0

@@ -278,9 +278,11 @@ def head_frame(player: Player) -> _HeadFrame:
 def cameras_of(yaw: float, pitch: float, n: VisionNumbers) -> tuple[Camera, Camera]:
     """The upper and the lower camera in the frame of the head."""
     x, y, z = n.neck[0], n.neck[1], n.neck[2]
+    # The frame of the head turns with the yaw about the robot's origin; a neck beside that axis moves within it.
     if x != 0.0 or y != 0.0:
         c, s = math.cos(yaw), math.sin(yaw)
         x, y = c * x + s * y, c * y - s * x
+    # Both cameras are fixed to the head: they swing about the neck with the pitch.
     c, s = math.cos(pitch), math.sin(pitch)
     top, bottom = n.top, n.bottom
     upper = Camera(x + c * top[0] - s * top[2], y + top[1], z + s * top[0] + c * top[2], c, -s)
@@ -390,19 +392,23 @@ def measure(gaze: Gaze, camera: Camera, x: float, y: float, z: float, count: int
     sway, yaw, noise, share = gaze.sway, gaze.frame.yaw, gaze.numbers.noise, gaze.numbers.vision.range_noise
     ahead, left, up = _to_camera(x, y, z, camera)
     dz = z - camera.z
+    # A thing is found with an error of its place in the picture, in both directions.
     e, f = normal_pair(gaze.draw, count)
     if share > 0.0:  # distances are measured directly
         far = math.sqrt(x * x + y * y)
         return Polar(far * (1.0 + share * e), wrap_angle_exactly(math.atan2(y, x) + noise * f + yaw), far * share)
     across, above = left / ahead + noise * e, up / ahead + noise * f
+    # The unknown tilt of the trunk turns the picture (roll) and shifts it (pitch), to first order.
     across, above = across + sway.left * above, above + sway.ahead * (1.0 + above * above) - sway.left * across
     # back onto the plane at height z, along the ray through that place of the picture
     level, down = camera.cos + camera.sin * above, camera.sin - camera.cos * above
+    # A ray at or above the horizon meets the plane nowhere, or too far away to be of use.
     if down * _MAX_GROUND_DISTANCE < -dz or dz >= 0.0:
         return NOT_FOUND
     far = -dz / down
     hx, hy = camera.x + level * far, camera.y + across * far
     flat2 = (level * level + across * across) * far * far
+    # One pixel is a longer way on the ground the flatter the ray: the derivative of the distance by its angle.
     spread = (flat2 + dz * dz) / -dz * math.sqrt(noise**2 + sway.spread**2)
     return Polar(math.sqrt(hx * hx + hy * hy), wrap_angle_exactly(math.atan2(hy, hx) + yaw), spread)
 
@@ -413,6 +419,7 @@ def measure_width(gaze: Gaze, x: float, y: float, width: float, count: int) -> P
     noise = gaze.numbers.noise
     e, f = normal_pair(gaze.draw, count)
     distance = math.sqrt(x * x + y * y)
+    # Two edges with a pixel's error each; distance is inversely proportional to the width in the picture.
     slope = math.sqrt(2.0) * noise * distance / width
     if 1.0 + slope * e < 0.2:
         return NOT_FOUND

@@ -68,10 +68,12 @@ def bounds(player: Player, numbers: BehaviourSettings, feet: int) -> Rectangle:
     if posture <= Posture.KICKING:
         if feet == _TORSO:
             return Rectangle(player.x, player.y, cos, sin, numbers.body.torso_ahead, numbers.body.torso_aside)
+        # Feet reach farther ahead than back, so their rectangle's centre is not the robot's.
         front, back = numbers.body.base_front, numbers.body.base_back
         shift = 0.5 * (front - back)
         x, y = player.x + shift * cos, player.y + shift * sin
         return Rectangle(x, y, cos, sin, 0.5 * (front + back), numbers.body.base_aside)
+    # A body on the ground begins at the feet and points to where it has fallen.
     cos, sin = math.cos(player.heading + player.fallen_to), math.sin(player.heading + player.fallen_to)
     near, far, width = 0.0, numbers.body.lying_length, numbers.body.lying_width
     if posture >= Posture.DIVING_LEFT:  # the covered side grows during the dive
@@ -98,11 +100,13 @@ def overlap(a: Rectangle, b: Rectangle) -> tuple[float, float, float]:
         other = b if which < 2 else a
         ahead = which % 2 == 0
         ux, uy = (of.cos, of.sin) if ahead else (-of.sin, of.cos)
+        # The sum of both half sizes along this axis; the rectangles are apart if their centres are farther apart.
         room = of.length if ahead else of.width
         room += other.length * (cos if ahead else sin) + other.width * (sin if ahead else cos)
         way = x * ux + y * uy
         if abs(way) >= room:
             return 0.0, 0.0, 0.0
+        # The margin keeps rounding from choosing between axes on which they overlap equally.
         if room - abs(way) < depth - 1e-12:
             depth = room - abs(way)
             sign = 1.0 if way >= 0.0 else -1.0
@@ -120,6 +124,7 @@ def part_robots(
         for b in range(a + 1, len(players)):
             second = players[b]
             x, y, near = second.x - first.x, second.y - first.y, first.reach + second.reach
+            # Nearly all pairs end here.
             if x * x + y * y > near * near:
                 continue
             depth, nx, ny = overlap(bounds(first, numbers, _TORSO), bounds(second, numbers, _TORSO))
@@ -133,6 +138,7 @@ def part_robots(
                 # both are moved apart at once, by shares that depend on which one walks into the other
                 own = _share_of(first.posture, second.posture, speed, others, numbers.bounce.shoved)
                 rest = _share_of(second.posture, first.posture, others, speed, numbers.bounce.shoved)
+                # The hazard of a fall grows with the way on which two bodies press into each other, whoever walks.
                 way = step * (speed + others)
                 _part(first, own * depth, -nx, -ny, way * _hazard(second.posture, numbers))
                 _part(second, rest * depth, nx, ny, way * _hazard(first.posture, numbers))
@@ -157,6 +163,7 @@ def _part(player: Player, way: float, nx: float, ny: float, hazard: float) -> No
 @kernel
 def _share_of(posture: int, other: int, speed: float, others_speed: float, shoved: float) -> float:
     """The share of one robot in the way by which two are parted, from their speeds towards each other."""
+    # Bodies on the ground are not shifted; what walks into them makes all the room.
     if posture > Posture.KICKING:
         return 0.0
     if other > Posture.KICKING:
@@ -164,6 +171,7 @@ def _share_of(posture: int, other: int, speed: float, others_speed: float, shove
     both = speed + others_speed
     if both < 1e-9:
         return 0.5
+    # In proportion to who walks how fast, but for a part that shoves the other.
     return ((1.0 - shoved) * speed + shoved * others_speed) / both
 
 
@@ -180,6 +188,7 @@ def _is_responsible(
         ahead = x * player.cos + y * player.sin
         if ahead >= own * math.cos(numbers.push.ball_angle):
             return False
+    # With about equal speeds, the one that is farther from the ball had less reason to be there.
     if abs(speed - others_speed) > numbers.push.margin:
         return speed > others_speed
     return own > others
@@ -192,6 +201,7 @@ def part_from_posts(
     """Parts robots from goal posts (P, 2), and adds to their hazards of falling."""
     if len(posts) == 0:
         return
+    # Most players are far from both goals.
     nearest = abs(posts[0, 0]) - radius
     for k in range(len(players)):
         player = players[k]
@@ -211,6 +221,7 @@ def part_from_posts(
 def into_circle(a: Rectangle, x: float, y: float, radius: float) -> tuple[float, float, float]:
     """How deep a rectangle and a circle are in each other [m], 0 if they are not, and the axis between."""
     along, across = (x - a.x) * a.cos + (y - a.y) * a.sin, (y - a.y) * a.cos - (x - a.x) * a.sin
+    # The point of the rectangle that is nearest to the circle's centre.
     near_x, near_y = min(max(along, -a.length), a.length), min(max(across, -a.width), a.width)
     gap_x, gap_y = along - near_x, across - near_y
     gap = math.sqrt(gap_x**2 + gap_y**2)

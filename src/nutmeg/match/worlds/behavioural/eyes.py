@@ -21,7 +21,7 @@ from typing import Annotated
 from nutmeg.base.settings import Bounded, Bounds, above, at_least, check_bounds, names_in, read_named
 from nutmeg.model.sensors import CameraSettings
 
-FOLDER = Path(__file__).parent / "data" / "eyes"
+EYES_FOLDER = Path(__file__).parent / "data" / "eyes"
 
 Place = tuple[float, float, float]
 Share = Annotated[float, Bounds(0.0, 1.0)]
@@ -192,6 +192,13 @@ class TrackerSettings:
     """A player relocates itself when this share of about the last twenty landmarks was not matched."""
     uses_sonar: bool = True
     """Whether sonars correct the estimated places of other players."""
+    others_speed: float = 0.3
+    """Standard deviation of other players' velocities along an axis, m/s."""
+    others_time: float = 1.0
+    """How long other players keep a velocity, s."""
+    others_noise: float = 0.05
+    """Standard deviation of a seen robot's place in addition to the error of the sighting, m: its trunk sways, and the
+    player does not know exactly where it is itself."""
     slip_floor: float = 0.0
     """Deviation of the slip of a player that stands, m/s: how much faster it may be than its odometry says. Slip is
     estimated where this is above 0."""
@@ -240,9 +247,9 @@ class EyesSettings:
 
 def eyes_names() -> list[str]:
     """The senses that come with Nutmeg."""
-    return names_in(FOLDER)
+    return names_in(EYES_FOLDER)
 
 
 def load_eyes(name: str | Path = "nao") -> EyesSettings:
     """The senses of that name, or of a user's own file (a path ending in `.toml`)."""
-    return read_named(name, FOLDER, EyesSettings, "pair of eyes")
+    return read_named(name, EYES_FOLDER, EyesSettings, "pair of eyes")

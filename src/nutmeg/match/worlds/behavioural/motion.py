@@ -62,6 +62,7 @@ def begin_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings
 def _obey(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
     """Begins a kick or a dive of a player that stands, and the getting up of one that lies."""
     legs = player.legs
+    # Orders count only when the body can follow: a robot that kicks, dives or falls finishes that first.
     if player.posture == Posture.UPRIGHT:
         if legs == Legs.KICK:
             player.posture, player.kick = Posture.KICKING, player.order_kick
@@ -97,6 +98,7 @@ def within_limits(ahead: float, left: float, turn: float, numbers: BehaviourSett
     """A commanded velocity scaled down to what the robot can walk; 0 if it is not finite."""
     if not (math.isfinite(ahead) and math.isfinite(left) and math.isfinite(turn)):
         return 0.0, 0.0, 0.0
+    # All three components shrink alike: the robot walks slower, but where it was sent.
     effort = math.sqrt(_squared_effort(ahead, left, turn, numbers))
     share = 1.0 / effort if effort > 1.0 else 1.0
     return ahead * share, left * share, turn * share
@@ -111,6 +113,7 @@ def _set_pace(player: Player, numbers: BehaviourSettings) -> None:
     ahead, left, turn = 0.0, 0.0, 0.0
     if player.legs == Legs.WALK:
         ahead, left, turn = within_limits(player.wish_ahead, player.wish_left, player.wish_turn, numbers)
+    # Ahead and aside share one limit, because both need the same legs; turning has its own.
     change_x, change_y = ahead - player.pace_ahead, left - player.pace_left
     change, most = math.sqrt(change_x**2 + change_y**2), numbers.walk.acceleration * BEHAVIOURAL_CYCLE
     share = most / change if change > most else 1.0
@@ -130,6 +133,7 @@ def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
         BEHAVIOURAL_CYCLE * turn,
     )
     player.ahead, player.left, player.turn = ahead, left, turn
+    # A standing robot neither slips nor drifts.
     if ahead == 0.0 and left == 0.0 and turn == 0.0:
         return
     # The robot does not notice the noise of its walk: odometry follows the pace, not the real velocity.
@@ -139,6 +143,7 @@ def _disturb(player: Player, ball: Ball, numbers: BehaviourSettings) -> None:
     player.ahead += first * (numbers.walk.ahead_noise + numbers.walk.ahead_noise_share * abs(ahead))
     player.left += second * (numbers.walk.side_noise + numbers.walk.side_noise_share * abs(left))
     player.turn += third * (numbers.walk.turn_noise + numbers.walk.turn_noise_share * abs(turn))
+    # The walk's own scale may be wrong as well: a share of the way, with draws apart from those of the motion.
     spread = numbers.walk.odometry_noise_share
     if spread > 0.0:
         draws = key(ball.seed, ball.cycle, player.slot, ODOMETRY)
@@ -170,6 +175,7 @@ def move(players: Records[Player], step: float) -> None:
         if player.posture != Posture.UPRIGHT or (ahead == 0.0 and left == 0.0 and turn == 0.0):
             continue
         cos, sin = player.cos, player.sin
+        # The mean of the directions before and after the turn points along the chord of the arc.
         if turn != 0.0:
             player.heading = wrap_angle_exactly(player.heading + step * turn)
             player.cos, player.sin = math.cos(player.heading), math.sin(player.heading)
@@ -218,6 +224,8 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
     """Notes the real velocities of this cycle, collisions included, and lets players fall."""
     for k in range(len(players)):
         player = players[k]
+        # Real velocities come from places, because collisions have moved players after `move`; they are measured along
+        # the middle heading of the cycle.
         turned = wrap_angle_exactly(player.heading - player.start_heading)
         middle = player.start_heading + 0.5 * turned
         cos, sin = math.cos(middle), math.sin(middle)
@@ -226,6 +234,7 @@ def end_cycle(players: Records[Player], ball: Ball, numbers: BehaviourSettings) 
         player.turn = turned / BEHAVIOURAL_CYCLE
         if player.posture > Posture.KICKING:
             continue
+        # Hazards add up: that of collisions in this cycle, and that of walking for its time.
         hazard = player.risk + BEHAVIOURAL_CYCLE * _walking_hazard(player, numbers)
         if hazard == 0.0:
             continue

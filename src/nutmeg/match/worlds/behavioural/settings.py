@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Positive = Annotated[float, above(0.0)]
 NotNegative = Annotated[float, at_least(0.0)]
 Share = Annotated[float, Bounds(0.0, 1.0)]
-FOLDER = Path(__file__).parent / "data" / "behaviour"
+BEHAVIOUR_FOLDER = Path(__file__).parent / "data" / "behaviour"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,7 +312,7 @@ def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettin
 
 def load_behaviour(name: str | Path) -> BehaviourSettings:
     """The settings of that name, or of a user's own file (a path ending in `.toml`)."""
-    return read_named(name, FOLDER, BehaviourSettings, "settings")
+    return read_named(name, BEHAVIOUR_FOLDER, BehaviourSettings, "settings")
 
 
 def write_behaviour(settings: BehaviourSettings, path: Path) -> None:

@@ -103,6 +103,7 @@ def listen_all(
                     continue
                 way = here[s].heading + (numbers.angle if side == LEFT_SONAR else -numbers.angle)
                 best = _nearest(here, s, posts, way, numbers)
+                # What is nearer or farther than the range gives no answer. Noise does not lead out of the range.
                 if settings.nearest <= best <= settings.farthest:
                     if settings.noise > 0.0:
                         best += settings.noise * normal(ball.seed, ball.cycle, s, SONAR, side)
@@ -121,6 +122,7 @@ def _nearest(players: Records[Player], s: int, posts: Floats, way: float, number
             dx, dy = other.x - players[s].x, other.y - players[s].y
         else:
             dx, dy, radius = posts[k - SLOTS, 0] - players[s].x, posts[k - SLOTS, 1] - players[s].y, numbers.post_radius
+        # A cheap bound first: most robots are out of range.
         if dx * dx + dy * dy <= (farthest + radius) ** 2:
             best = min(best, echo(c * dx + d * dy, c * dy - d * dx, radius, numbers.half_opening))
     return best
@@ -132,6 +134,8 @@ def echo(ahead: float, left: float, radius: float, half: float) -> float:
     far = math.sqrt(ahead * ahead + left * left)
     if far <= radius:
         return 0.0
+    # If the direction to the centre is in the cone, the nearest point is, too. Otherwise it is where the cone's edge
+    # enters the disc, if it does.
     off = abs(math.atan2(left, ahead)) - half
     if off <= 0.0:
         return far - radius

@@ -251,6 +251,7 @@ def see_all(
             draw = key(ball.seed, ball.cycle, s, VISION)
             sway = _sway(player, draw, numbers.vision.sway)
             gaze = Gaze(head_frame(player), cameras_of(player.yaw, player.pitch, numbers), sway, draw, numbers)
+            # What stands hides what is behind it, so it is found before anything is looked at.
             standing = room[: _find_standing(s, here, present[:there], scenery.posts, gaze, room)]
             occluders = standing if numbers.vision.hides else standing[:0]
             seen = _see_ball(ball, gaze, occluders, out)
@@ -282,6 +283,7 @@ def _find_standing(
     height = gaze.cameras[_TOP].z + _CAMERA_HEIGHT_MARGIN
     for k in range(len(posts)):
         x, y = into_head(posts[k, 0], posts[k, 1], gaze.frame)
+        # Things aside of the picture can be dropped early: they are neither seen nor between the camera and what is.
         if is_aside(x, y, n.post_radius, n.across, height):
             continue
         thing = room[count]
@@ -313,6 +315,7 @@ def _see_ball(ball: Ball, gaze: Gaze, occluders: Records[Occluder], out: Records
         camera = gaze.cameras[k]
         if not is_in_view(x, y, z, camera, n.across, n.up):
             continue
+        # A ball that is hidden or missed here is not looked for in the other picture.
         if is_hidden(x, y, z, -1, occluders, camera) or uniform_of(gaze.draw, 1) < n.vision.miss_ball:
             return 0
         seen: int = _add(out, 0, ObjectKind.BALL, 0, np.nan, measure(gaze, camera, x, y, z, 0))
@@ -349,9 +352,12 @@ def _measure_standing(
         if low >= high or is_hidden(x, y, high, row, occluders, camera):
             continue
         if polar.distance < 0.0 and (low <= 0.0 or by_foot) and not is_hidden(x, y, 0.0, row, occluders, camera):
+            # The foot is on the ground, and its direction downwards gives the distance; the lower camera is asked
+            # first.
             polar = measure(gaze, camera, x, y, 0.0, count)
         lowest, highest = min(low, lowest), max(high, highest)
     if lowest <= highest and polar.distance < 0.0:
+        # Otherwise its width in the picture has to do, which is much less exact.
         polar = measure_width(gaze, x, y, 2.0 * thing.half_width, count)
     return lowest, highest, polar
 
@@ -381,6 +387,7 @@ def _see_standing(
             farthest, miss = n.vision.post_range, n.vision.miss_post
         if is_out(thing.x, thing.y, farthest, n.across, height):
             continue
+        # Random draws are numbered by the thing, not by the order in which things are found.
         low, high, polar = _measure_standing(row, 2 + 2 * k, gaze, standing, occluders)
         if low > high or uniform_of(gaze.draw, 3 + 2 * k) < miss or polar.distance < 0.0:
             continue
@@ -419,6 +426,7 @@ def _see_landmarks(
         x, y = into_head(scenery.place[i, 0], scenery.place[i, 1], frame)
         if is_out(x, y, farthest, across, height):
             continue
+        # The lower camera is preferred, as for the ball.
         k = _BOTTOM
         if not is_in_view(x, y, 0.0, cameras[_BOTTOM], across, up):
             k = _TOP
@@ -428,6 +436,7 @@ def _see_landmarks(
         if uniform_of(draw, j + 1) < n.vision.miss_mark or is_hidden(x, y, 0.0, -1, occluders, cameras[k]):
             continue
         polar = measure(gaze, cameras[k], x, y, 0.0, j)
+        # Crossings show their direction; the centre and other marks look the same from all sides.
         turn = scenery.turn[i]
         if not math.isnan(turn):
             turn = wrap_angle_exactly(turn - frame.heading + n.vision.turn_noise * normal_of(draw, j + _TURN_DRAW))
@@ -451,10 +460,13 @@ def _see_ghost(gaze: Gaze, out: Records[SightingRecord], seen: int) -> int:
     chance = uniform_of(draw, _GHOST_DRAW)
     if chance >= vision.ghost_ball + vision.ghost_robot + vision.ghost_mark:
         return seen
+    # A false thing is drawn in a picture, not on the pitch: false things are where a detector could have been fooled,
+    # with the right mixture of near and far.
     camera = gaze.cameras[_TOP if uniform_of(draw, _GHOST_DRAW + 1) < 0.5 else _BOTTOM]
     across = n.across * (2.0 * uniform_of(draw, _GHOST_DRAW + 2) - 1.0)
     above = n.up * (2.0 * uniform_of(draw, _GHOST_DRAW + 3) - 1.0)
     level, down = camera.cos + camera.sin * above, camera.sin - camera.cos * above
+    # At the horizon and above it, a detector knows that nothing can stand there.
     if down <= 0.05:
         return seen
     far, which = camera.z / down, uniform_of(draw, _GHOST_DRAW + 4)

@@ -271,9 +271,12 @@ def step_matches(
         here = room[: _gather(players[m], room)]
         contact[:], pushed[:] = False, 0
         ball.before_x, ball.before_y = ball.x, ball.y
+        # Decisions are taken once a cycle; motion, ball and collisions need shorter steps.
         begin_cycle(here, ball, own)
         for _ in range(SUBSTEPS):
             move(here, STEP)
+            # The order within a step matters: kicks before the ball is pushed, or feet would push it out of the kick's
+            # reach; robots are parted before it rolls, so that it bounces off places that are final.
             strike(here, ball, own, STEP)
             end_postures(here, ball, own, STEP)
             find_reaches(here, own)

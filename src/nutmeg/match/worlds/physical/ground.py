@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nutmeg.sim.variation import RobotTypes
 
 
-PLAIN_TYPES = ("type0", "type1", "type2", "type3")
+_PLAIN_TYPES = ("type0", "type1", "type2", "type3")
 TOED_TYPE = 4
 PART_BODIES = ("head", "RLowerArm", "LLowerArm", "RFoot", "LFoot")
 """Bodies in the order of `percept.PARTS`."""
@@ -46,11 +46,11 @@ BODIES = (
     *("RToe", "LToe"),
 )
 """All bodies of a robot, toes last."""
-FOOT_BODIES = ("RFoot", "LFoot", "RToe", "LToe")
+_FOOT_BODIES = ("RFoot", "LFoot", "RToe", "LToe")
 """Bodies in the order of `percept.FEET`."""
-LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
+_LIMB_JOINTS = ("laj", "raj", "llj", "rlj")
 """Starts of the names of the joints of the limbs."""
-PARKED_BIT = 30
+_PARKED_BIT = 30
 """The bit of robots that do not play."""
 
 
@@ -74,7 +74,7 @@ def ground_scene(field: str, *, seats: int, toed: int = 0) -> Scene:
 
 def _load_kinds() -> RobotTypes:
     """The numbers of the types that a plain seat takes."""
-    return robot_types(ROBOT, PLAIN_TYPES, PHYSICS)
+    return robot_types(ROBOT, _PLAIN_TYPES, PHYSICS)
 
 
 class Ground(SeatedGround):
@@ -94,7 +94,7 @@ class Ground(SeatedGround):
         """(geoms,) records of `kernels.Geom`."""
         self._fill_geoms(model)
         for seat in range(len(self.seats)):
-            self._separate(seat, PARKED_BIT)
+            self._separate(seat, _PARKED_BIT)
 
     def _fill_seats(self) -> None:
         """Finds joints and motors of every robot in the engine's arrays."""
@@ -105,7 +105,7 @@ class Ground(SeatedGround):
                     seat["joints"][column] = table.angles[table.joints.index(joint)]
                     seat["jointed"][column] = self.world.model.joint(f"{table.name}/{joint}").bodyid[0]
                     seat["motors"][column] = table.commands[table.motors.index(joint)]
-        self.seats["feet"] = self._bodies(FOOT_BODIES)
+        self.seats["feet"] = self._bodies(_FOOT_BODIES)
 
     def _bodies(self, names: tuple[str, ...]) -> Ints:
         """Ids of named bodies of every seat, the torso where there is none, (S, names)."""
@@ -125,7 +125,7 @@ class Ground(SeatedGround):
         for seat, rows in enumerate(self.rows):
             for geom in range(rows["geom"].start, rows["geom"].stop):
                 body = model.body(int(model.geom_bodyid[geom])).name.split("/")[-1]
-                geoms["foot"][geom] = FOOT_BODIES.index(body) if body in FOOT_BODIES else -1
+                geoms["foot"][geom] = _FOOT_BODIES.index(body) if body in _FOOT_BODIES else -1
                 if body in BOX_BODIES and model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_BOX:
                     self.seats["boxes"][seat, BOX_BODIES.index(body)] = geom
 
@@ -135,7 +135,7 @@ class Ground(SeatedGround):
         if bool(self.toed[seat]) != (robot_type == TOED_TYPE):
             raise UsageError(f"seat {seat} cannot be of type {robot_type}: toes cannot be put on or taken off.")
         if robot_type != TOED_TYPE:
-            self._kinds.set(model, self.rows[seat], PLAIN_TYPES[robot_type])
+            self._kinds.set(model, self.rows[seat], _PLAIN_TYPES[robot_type])
         self._bits[seat] = next(bit for bit in range(1, SLOTS + 1) if bit not in self._bits.values())
         self._separate(seat, self._bits[seat])
         self.world.hold(self.scene.robots[seat], parked=False)
@@ -163,7 +163,7 @@ class Ground(SeatedGround):
         self.put_back(seat)
         self.world.ctrl[self.rows[seat]["actuator"]] = 0.0
         del self._bits[seat]
-        self._separate(seat, PARKED_BIT)
+        self._separate(seat, _PARKED_BIT)
 
     def free_seat(self, robot_type: int) -> int | None:
         """A seat for a robot of a type, or None."""
@@ -172,7 +172,7 @@ class Ground(SeatedGround):
 
     def freeze(self, seat: int, limb: int, *, frozen: bool) -> None:
         """Lets the drives of a limb hold it still, or hear their player again."""
-        mine = [column for column, name in enumerate(JOINTS) if name.startswith(LIMB_JOINTS[limb])]
+        mine = [column for column, name in enumerate(JOINTS) if name.startswith(_LIMB_JOINTS[limb])]
         self.seats[seat]["frozen"][mine] = frozen
 
     def close_gaps(self, seat: int) -> None:

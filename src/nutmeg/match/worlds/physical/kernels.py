@@ -149,6 +149,7 @@ def step(
     place = places[0]
     kept[0][:] = floats(data + place.d_qpos, len(kept[0]))
     kept[1][:] = floats(data + place.d_qvel, len(kept[1]))
+    # The state before the step is kept, because a world whose numbers explode cannot be recovered from its own.
     _drive(floats(data + place.d_ctrl, read_size(model + place.m_nu)), seats)
     solve_step(model, data, places)
     _read_contacts(data, place, geoms, seats, sensors)
@@ -165,6 +166,7 @@ def measure_step(engine: Engine, seats: Sequence[Seat], sensors: Sequence[Sensor
     xpos = floats(data + place.d_xpos, 3 * bodies).reshape((bodies, 3))
     _read_feet(xpos, floats(data + place.d_xmat, 9 * bodies).reshape((bodies, 9)), seats, sensors)
     qpos = floats(data + place.d_qpos, read_size(model + place.m_nq))
+    # An unsound state is not measured: nan in one robot's sensors would reach the referee and all cameras.
     if not is_sound(qpos, floats(data + place.d_qvel, read_size(model + place.m_nv)), seats, MAX_ROBOT_SPEED):
         return False
     measure_state(engine, seats, sensors)
@@ -211,6 +213,7 @@ def rests(engine: Engine, seats: Sequence[Seat]) -> bool:
 def set_command(seats: Sequence[Seat], seat: int, speeds: Floats) -> None:
     """Takes speeds (n,) [rad/s] for the joints of a robot, clipped to what drives can do; NaN leaves the last one."""
     for column in range(len(speeds)):
+        # A command takes effect a cycle later: it is kept in `ordered`, and `driven` is what acts now.
         speed, limit = speeds[column], seats[seat].top_speeds[column]
         if not np.isnan(speed):
             seats[seat].ordered[column] = min(max(speed, -limit), limit)
@@ -242,6 +245,7 @@ def _read_contacts(
     for _ in range(read_int(data + place.d_ncon)):
         contact += place.size_of_contact
         row = read_int(contact + place.c_efc_address)
+        # Contacts without rows have no force: the shapes are near, but do not touch.
         if row < 0:
             continue
         first, second = geoms[read_int(contact + place.c_geom)], geoms[read_int(contact + place.c_geom + 4)]
@@ -259,6 +263,8 @@ def _read_contacts(
                 # The engine's place is half-way between the two surfaces; the league's is on the foot.
                 shift = 0.5 * sign * read_number(contact + place.c_dist)
                 _add_force(at, shift, frame, sign, forces[row : row + 6], sums[slot, geom.foot])
+                # A foot with several contacts reports one place, their mean weighted by force, and the sum of forces.
+                # Contacts without any force still say where the foot touches.
                 total, weight = found.forces[slot, geom.foot], sums[slot, geom.foot, 6]
                 for i in range(3):
                     total[i] = sums[slot, geom.foot, i] / weight if weight > 0.0 else at[i]
@@ -278,6 +284,7 @@ def _add_force(at: Floats, shift: float, frame: Floats, sign: float, rows: Float
             the third, and twice along the normal.
         sums: (7,) added to.
     """
+    # Pairs of one-sided rows with opposite directions make the friction, two half rows the normal force.
     normal, first, second = rows[4] + rows[5], rows[0] - rows[1], rows[2] - rows[3]
     size = math.sqrt(normal**2 + first**2 + second**2)
     for i in range(3):
@@ -324,6 +331,7 @@ def _read_joints(qpos: Floats, gaps: Records[Gap], seat: Seat, angles: Floats) -
 def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sensors) -> None:
     """Gyroscope, accelerometer, position and velocity of one robot, whose torso has an attitude (9,)."""
     slot, start, speed = seat.slot, seat.root, seat.rate
+    # The league's axes: x to the right, y ahead, where the engine has x ahead and y to the left.
     found.gyro[slot, 0] = -qvel[speed + 4] * DEGREES
     found.gyro[slot, 1] = qvel[speed + 3] * DEGREES
     found.gyro[slot, 2] = qvel[speed + 5] * DEGREES
@@ -353,21 +361,21 @@ def _read_body(qpos: Floats, qvel: Floats, turn: Floats, seat: Seat, found: Sens
 # feet side by side, nothing collides. Players have learned to get up and walk with that, so it is the same here. Boxes
 # that a joint connects are left out.
 
-OVERLAP_TOLERANCE = 0.04
+_OVERLAP_TOLERANCE = 0.04
 """Boxes may overlap by this before it is a collision [m]."""
 BOX_BODIES = (
     *("torso", "LUpperArm", "LLowerArm", "RUpperArm", "RLowerArm"),
     *("LThigh", "LShank", "LFoot", "RThigh", "RShank", "RFoot", "LToe", "RToe"),
 )
 """Bodies whose boxes are looked at."""
-LIMB_BODIES = (
+_LIMB_BODIES = (
     ("LUpperArm", "LLowerArm"),
     ("RUpperArm", "RLowerArm"),
     ("LThigh", "LShank", "LFoot", "LToe"),
     ("RThigh", "RShank", "RFoot", "RToe"),
 )
 """Bodies of the limbs in the order of `decisions.LIMBS`."""
-JOINED_BODIES = (
+_JOINED_BODIES = (
     *(("torso", f"{side}UpperArm") for side in "LR"),
     *((f"{side}UpperArm", f"{side}LowerArm") for side in "LR"),
     *(("torso", f"{side}Thigh") for side in "LR"),
@@ -381,11 +389,11 @@ _BOX_PAIRS = np.array(
         (i, j)
         for i, one in enumerate(BOX_BODIES)
         for j, two in enumerate(BOX_BODIES[i + 1 :], i + 1)
-        if (one, two) not in JOINED_BODIES and (two, one) not in JOINED_BODIES
+        if (one, two) not in _JOINED_BODIES and (two, one) not in _JOINED_BODIES
     ]
 )
 """(P, 2) columns of `BOX_BODIES` that may collide."""
-_BOX_LIMBS = np.array([next((i for i, of in enumerate(LIMB_BODIES) if name in of), -1) for name in BOX_BODIES])
+_BOX_LIMBS = np.array([next((i for i, of in enumerate(_LIMB_BODIES) if name in of), -1) for name in BOX_BODIES])
 """(13,) the limb of each of `BOX_BODIES`; -1 for the torso."""
 
 
@@ -406,7 +414,7 @@ def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
     """Whether two geoms overlap by more than the tolerance along all directions that may separate them."""
     places, turns, sizes = boxes.places, boxes.turns, boxes.sizes
     dx, dy, dz = places[two, 0] - places[one, 0], places[two, 1] - places[one, 1], places[two, 2] - places[one, 2]
-    reach = _radius(sizes, one) + _radius(sizes, two) - OVERLAP_TOLERANCE
+    reach = _radius(sizes, one) + _radius(sizes, two) - _OVERLAP_TOLERANCE
     if dx * dx + dy * dy + dz * dz >= reach * reach:  # the spheres about them are apart: nearly always
         return False
     turn = np.empty((3, 3))  # of the second, seen from the first; and how far away it is there
@@ -421,12 +429,14 @@ def boxes_overlap(boxes: Boxes, one: int, two: int) -> bool:
             )
     for i in range(3):
         shadow = abs(turn[i, 0]) * sizes[two, 0] + abs(turn[i, 1]) * sizes[two, 1] + abs(turn[i, 2]) * sizes[two, 2]
-        if abs(away[i]) + OVERLAP_TOLERANCE >= sizes[one, i] + shadow:
+        # The first three directions are the edges of the first box: its own half size, and the shadow of the other.
+        if abs(away[i]) + _OVERLAP_TOLERANCE >= sizes[one, i] + shadow:
             return False
     for j in range(3):
         shadow = abs(turn[0, j]) * sizes[one, 0] + abs(turn[1, j]) * sizes[one, 1] + abs(turn[2, j]) * sizes[one, 2]
+        # Then the three edges of the second box.
         between = away[0] * turn[0, j] + away[1] * turn[1, j] + away[2] * turn[2, j]
-        if abs(between) + OVERLAP_TOLERANCE >= sizes[two, j] + shadow:
+        if abs(between) + _OVERLAP_TOLERANCE >= sizes[two, j] + shadow:
             return False
     return not _edges_part(sizes[one], sizes[two], turn, away)
 
@@ -455,6 +465,6 @@ def _edges_part(first: Floats, second: Floats, turn: Floats, away: Floats) -> bo
                 + second[j1] * abs(turn[i, j2])
                 + second[j2] * abs(turn[i, j1])
             )
-            if between + OVERLAP_TOLERANCE >= shadows:
+            if between + _OVERLAP_TOLERANCE >= shadows:
                 return True
     return False

@@ -24,6 +24,7 @@ from nutmeg.base.arrays import Floats, Ints
 from nutmeg.base.kernels import kernel
 from nutmeg.match.rules.slots import SLOTS, side_and_number
 from nutmeg.match.worlds.physical.percept import PARTS, Sight
+from nutmeg.match.worlds.seats import DEGREES
 
 if TYPE_CHECKING:
     from nutmeg.match.worlds.physical.world import MatchWorld
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 # beyond it).
 
 
-DEGREES = 180.0 / math.pi
 VIEW_ANGLE = 120.0
 """Angle of view, horizontally and vertically, degrees."""
 MIN_VIEW_DISTANCE = 0.1
@@ -163,6 +163,8 @@ def _into(point: Floats, eye: Floats, turn: Floats, offset: Floats, camera: Floa
 @kernel
 def _in_view(camera: Floats, slope: float) -> bool:
     """Whether neither angle of a point is beyond that of a slope, and the point is not too near."""
+    # The picture is limited by angles: to the sides from straight ahead, up and down from the horizontal plane of the
+    # camera. Comparing slopes saves the arc tangents.
     if camera[0] <= 0.0 or abs(camera[1]) > slope * camera[0]:
         return False
     flat, up = camera[0] ** 2 + camera[1] ** 2, camera[2] ** 2
@@ -186,6 +188,8 @@ def _cut(ends: Floats, slope: float) -> bool:
     first, last = 0.0, 1.0
     for axis in (1, 2):
         for sign in (-1.0, 1.0):
+            # Distances of both ends from one side of the pyramid; negative is outside. The segment crosses that side
+            # where its distance, which is linear along it, becomes zero (Liang and Barsky's clipping).
             start = slope * ends[0, 0] + sign * ends[0, axis]
             end = slope * ends[1, 0] + sign * ends[1, axis]
             if start < 0.0 and end < 0.0:
@@ -265,7 +269,7 @@ class Seeing:
         for k, (slot, (mark_bits, body_bits, line_count)) in enumerate(
             zip(slots.tolist(), images.found.tolist(), strict=True)
         ):
-            labels, (names, numbers) = self._names(mark_bits), self._who(body_bits)
+            labels, (names, numbers) = self._names(mark_bits), self._players_in(body_bits)
             truth = NO_TRUTH
             if self._truth:
                 head = parts[k, 0]
@@ -298,7 +302,7 @@ class Seeing:
             self._labels[bits] = tuple(name for i, name in enumerate((*LANDMARK_ORDER, "B")) if bits >> i & 1)
         return self._labels[bits]
 
-    def _who(self, bits: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    def _players_in(self, bits: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Teams and numbers of the slots that a number stands for."""
         if bits not in self._players:
             if len(self._players) > MAX_CACHED_NAMES:
