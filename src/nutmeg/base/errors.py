@@ -60,12 +60,12 @@ class ModelError(NutmegError):
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Makes the system's error about writing a file one that names the file."""
+def writing(path: Path) -> Iterator[Path]:
+    """Turns what can go wrong while a file is written into a `FileError` that names it."""
     try:
-        yield
+        yield path
     except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
+        raise FileError(path, f"cannot be written: {error.strerror or error}. Choose another place.") from None
 
 
 class RecordingError(NutmegError):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tyro
 
-from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError
+from nutmeg.base.errors import NutmegError, UnknownNameError, UsageError, writing
 from nutmeg.base.interrupts import Closing, Starting, load_physics
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import (
@@ -36,7 +36,6 @@ from nutmeg.commands.options import (
     WatchOptions,
     check_output,
     drawn,
-    writing,
 )
 
 if TYPE_CHECKING:

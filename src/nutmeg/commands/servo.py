@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import ModelError, UsageError
+from nutmeg.base.errors import ModelError, UsageError, writing
 from nutmeg.base.settings import Bounds, above
-from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output, writing
+from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from nutmeg.base.errors import UnknownNameError, UsageError, writing
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError, writing
 from nutmeg.base.settings import read, read_cached, toml_text
 from nutmeg.motion.policy import PolicySettings
 from nutmeg.motion.trot import TrotSettings
