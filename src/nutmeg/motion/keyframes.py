@@ -41,10 +41,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError, writing
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
-from nutmeg.motion.bodies import Mirror, other_side
+from nutmeg.motion.bodies import Mirror, is_left, other_side
 from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector
 from nutmeg.motion.inertial import FallDetector, Lying
 
@@ -215,10 +215,8 @@ def _inline(degrees: Mapping[str, float]) -> str:
 
 def write_motion(path: Path, motion: KeyframeMotion) -> None:
     """Writes a motion as a file."""
-    try:
+    with writing(path):
         path.write_text(motion_text(motion), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
 def shipped_motion(robot: str, name: str, kind: str = "") -> KeyframeMotion:
@@ -283,7 +281,7 @@ def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> F
             motor = _motor(joint, degrees, table, f"{motion}, frame {number}")
             now[motor] = math.radians(degrees)
             other = other_side(joint, table.motors)
-            if joint[0] in "lL" and other and other not in frame.angles:
+            if is_left(joint) and other and other not in frame.angles:
                 now[table.motors.index(other)] = mirror.sign[motor] * math.radians(degrees)
         poses.append(now)
     limits = table.limits[table.motor_joints]
