@@ -18,6 +18,7 @@ from nutmeg.motion.policy import (
     MAX_ACTION,
     MAX_DECELERATION,
     MAX_HEADING_ERROR,
+    MAX_SIDEWARD_ACCELERATION,
     OBSERVATION_LIMIT,
     PROGRESS,
     RESPONSE_TIME,
@@ -159,7 +160,9 @@ def steer_walks(
             s.wanted[i] = eased[n, i] if moving else 0.0
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
-            s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -fastest_turn), fastest_turn)
+            speed = math.sqrt(s.wanted[0] ** 2 + s.wanted[1] ** 2)
+            turn = min(fastest_turn, MAX_SIDEWARD_ACCELERATION / max(speed, 1e-6))
+            s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -turn), turn)
             if not s.steps:
                 s.clock = 0.5 * swing[n]
         # A step that was begun is ended before the clock stops.
