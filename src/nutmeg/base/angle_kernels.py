@@ -1,10 +1,17 @@
-"""Angles within half a turn [rad], for compiled code: the functions of `nutmeg.base.angles`, which loads no numba."""
+"""Angles and rotations, for compiled code.
+
+`wrap_angle` and `wrap_angle_exactly` are those of `nutmeg.base.angles`, which loads no numba.
+"""
 
 from __future__ import annotations
 
 import math
 
 from nutmeg.base.kernels import inlined
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+"""w, x, y, z."""
 
 
 @inlined
@@ -19,3 +26,12 @@ def wrap_angle_exactly(angle: float) -> float:
     if -math.pi <= angle <= math.pi:
         return angle
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
+
+
+@inlined
+def rotate(turn: Quaternion, vector: Vector) -> Vector:
+    """A vector rotated by a quaternion; with -x, -y and -z it is rotated back."""
+    w, x, y, z = turn
+    a, b, c = vector
+    cx, cy, cz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
+    return a + w * cx + (y * cz - z * cy), b + w * cy + (z * cx - x * cz), c + w * cz + (x * cy - y * cx)

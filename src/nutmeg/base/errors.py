@@ -12,10 +12,11 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -56,6 +57,15 @@ class FileError(NutmegError):
 
 class ModelError(NutmegError):
     """A robot, field or scene that the physics engine refuses to build."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Turns what can go wrong while a file is written into a `FileError` that names it."""
+    try:
+        yield path
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror or error}. Choose another place.") from None
 
 
 class RecordingError(NutmegError):

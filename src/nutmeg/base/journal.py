@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import nutmeg
-from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, UsageError, writing
 from nutmeg.base.interrupts import terminated_as_interrupted
 
 try:
@@ -95,11 +95,9 @@ def of_numpy(value: object) -> object:
 
 def write_json(path: Path, value: object) -> None:
     """Replaces a file by a value in JSON; the folder is made if it is not there."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, (json.dumps(value, indent=1, default=of_numpy) + "\n").encode())
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -258,11 +256,9 @@ class LinesFile:
 
     def __init__(self, path: Path, head: Mapping[str, object], *, what: str) -> None:
         self.path, wanted = path, json.loads(json.dumps(head))
-        try:
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = AppendFile(path, new=False)
-        except OSError as error:
-            raise FileError(path, f"cannot be written: {error.strerror}.") from None
         try:
             self._lock()
             data = self._file.read()

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.errors import FileError, UsageError
-from nutmeg.commands.options import JsonOption, Output, Seed, check_output, writing
+from nutmeg.base.errors import FileError, UsageError, writing
+from nutmeg.commands.options import JsonOption, Output, Seed, check_output
 
 if TYPE_CHECKING:
     from nutmeg.match.calibration.calibrate import Calibrated

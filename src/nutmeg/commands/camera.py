@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import UsageError, writing
 from nutmeg.base.settings import Bounds
-from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_output, writing
+from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable

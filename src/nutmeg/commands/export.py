@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import UsageError, counted
+from nutmeg.base.errors import UsageError, counted, writing
 from nutmeg.base.settings import above
-from nutmeg.commands.options import BodyOptions, JsonOption, Output, writing
+from nutmeg.commands.options import BodyOptions, JsonOption, Output
 
 if TYPE_CHECKING:
     from nutmeg.view.terminal import Terminal

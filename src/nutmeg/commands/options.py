@@ -17,7 +17,6 @@ is the string below it, and the command's own options come first.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import os
@@ -33,11 +32,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError
+from nutmeg.base.errors import EnvironmentProblem, FileError, UsageError, writing
 from nutmeg.base.settings import Bounds, at_least, field_notes, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from nutmeg.search.evaluation import Evaluator, Share
     from nutmeg.view.live import Watching
@@ -246,15 +245,6 @@ def check_new(path: Path, *, overwrite: bool) -> None:
     """Raise `FileError` if something has this name already, unless the option `--overwrite` was given."""
     if path.exists() and not overwrite:
         raise FileError(path, "exists already. Choose another name, or add --overwrite to replace it.")
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[Path]:
-    """Turn what can go wrong while a file is written into a `FileError` that names it."""
-    try:
-        yield path
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror or error}. Choose another place.") from None
 
 
 # ----------------------------------------------------------------------------------------------------

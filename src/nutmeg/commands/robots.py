@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.text import Text
 
-from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
-from nutmeg.commands.options import JsonOption, OptionalOutput, check_output, writing
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError, writing
+from nutmeg.commands.options import JsonOption, OptionalOutput, check_output
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bytes

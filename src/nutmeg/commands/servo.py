@@ -5,7 +5,7 @@ rig is shown beside it. With --against, the servo is driven by the goals of reco
 its error is printed beside "position = goal" and beside that of the ideal drive.
 
 example: nutmeg servo nao-v6 --joint LKneePitch -o knee.png
-         nutmeg servo examples/servo_xl330 --against 'examples/servo_xl330/*.csv'
+         nutmeg servo examples/servo_xl330 --against 'examples/servo_xl330/recordings/*.csv'
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import ModelError, UsageError
+from nutmeg.base.errors import ModelError, UsageError, writing
 from nutmeg.base.settings import Bounds, above
-from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output, writing
+from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

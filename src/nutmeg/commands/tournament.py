@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import UsageError, writing
 from nutmeg.base.journal import command_line, finite, new_folder, open_run, plain
 from nutmeg.commands.options import (
     JsonOption,
@@ -33,7 +33,6 @@ from nutmeg.commands.options import (
     WorkerOptions,
     check_configuration,
     processors,
-    writing,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ A cycle is 20 ms in the physical world, and 0.1 s in the behavioural one.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from nutmeg.base.errors import MissingExtraError, UnknownNameError, UsageError
-from nutmeg.learning.gym.spaces import checked_actions
+from nutmeg.learning.gym.spaces import checked_actions, checked_options
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import GOALS, LIVE, PlayMode, Side, side_of
 
@@ -77,11 +76,7 @@ class EpisodeOptions:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
         """The options from keyword arguments."""
-        known = {one.name for one in dataclasses.fields(cls)}
-        for name in options:
-            if name not in known:
-                raise UnknownNameError("option of the environment of a match", name, known)
-        return cls(**options)
+        return checked_options(cls, "the environment of a match", options)
 
     @property
     def length(self) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nutmeg.match.base_game import BaseGame
 
-    Who = tuple[str, int]
+    Member = tuple[str, int]
     """Team and number."""
 
 
@@ -51,13 +51,13 @@ class GameLoop:
     """
 
     def __init__(
-        self, game: BaseGame, players: Mapping[Who, AnyPlayer], *, types: Mapping[Who, int] | None = None
+        self, game: BaseGame, players: Mapping[Member, AnyPlayer], *, types: Mapping[Member, int] | None = None
     ) -> None:
         self.game = game
         self.percepts: dict[int, Any] = {}
         """The last percepts of all players, by slot."""
-        self._players: dict[Who, AnyPlayer] = {}
-        self._entered: dict[Who, int] = {}
+        self._players: dict[Member, AnyPlayer] = {}
+        self._entered: dict[Member, int] = {}
         kinds = types or {}
         for member in kinds:
             if member not in players:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError, writing
 from nutmeg.base.settings import read
 from nutmeg.model.actuation import ACTUATION_KINDS
 from nutmeg.model.parameters import Adjustment, parse_target
@@ -223,10 +223,8 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
     if body.distribution is not None:
         rows = [list(row) for row in body.distribution.correlation]
         table["distribution"] = {"errors": list(body.distribution.errors), "correlation": rows}
-    try:
+    with writing(path):
         path.write_text(toml_text(table), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
 def placed_with_body(placement: Placement, body: Path | None, *, actuation: str = "") -> Placement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nutmeg.base.angle_kernels import rotate
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.motion.inertial import GRAVITY_BAND, TILT_TIME_CONSTANT, UP_TIME_CONSTANT
@@ -63,11 +64,8 @@ def measure_imu(
     fz = (motion[2] - last[2]) / s.period + STANDARD_GRAVITY
     for i in range(3):
         last[i] = motion[i]
-    w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
-    cx, cy, cz = 2 * (y * fz - z * fy), 2 * (z * fx - x * fz), 2 * (x * fy - y * fx)
-    acceleration[0] = fx + w * cx + (y * cz - z * cy)
-    acceleration[1] = fy + w * cy + (z * cx - x * cz)
-    acceleration[2] = fz + w * cz + (x * cy - y * cx)
+    back = (pose[3], -pose[4], -pose[5], -pose[6])
+    acceleration[0], acceleration[1], acceleration[2] = rotate(back, (fx, fy, fz))
     for i in range(3):
         gyro[i] = _quantised(motion[3 + i], s.gyro_noise * noise[i], s.gyro_step)
         shaken = s.acceleration_noise * noise[3 + i]

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError, writing
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
@@ -215,10 +215,8 @@ def _inline(degrees: Mapping[str, float]) -> str:
 
 def write_motion(path: Path, motion: KeyframeMotion) -> None:
     """Writes a motion as a file."""
-    try:
+    with writing(path):
         path.write_text(motion_text(motion), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
 def shipped_motion(robot: str, name: str, kind: str = "") -> KeyframeMotion:

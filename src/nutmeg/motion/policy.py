@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 
 from nutmeg.base.arrays import Floats, Floats32, Indices
-from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError, writing
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.motion.bodies import OnboardRobot
@@ -195,10 +195,8 @@ def read_network(path: Path) -> Network:
 def write_network(path: Path, network: Network) -> None:
     """Writes a network; half precision is enough for its weights."""
     half = network._replace(layers=network.layers.astype(np.float16))
-    try:
+    with writing(path):
         np.savez_compressed(path, **half._asdict())
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}.") from None
 
 
 # ----------------------------------------------------------------------------------------------------

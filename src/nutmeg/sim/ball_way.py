@@ -8,12 +8,11 @@ reach.
 
 from __future__ import annotations
 
+from nutmeg.base.angle_kernels import Quaternion, Vector, rotate
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.kernels import kernel
 from nutmeg.model.ball import load_ball
 from nutmeg.model.ode import BALL_DRAG, BALL_SURFACE, GROUND_SURFACE
-
-Vector = tuple[float, float, float]
 
 _BALL = load_ball("sim3d")
 RADIUS, MASS, DAMPING = _BALL.radius, _BALL.mass, _BALL.rolling_damping
@@ -28,12 +27,9 @@ _STEPS_DOWN, _MOST_STEPS = 10, 500
 
 
 @kernel
-def spin_in_world(turn: tuple[float, float, float, float], spin: Vector) -> Vector:
+def spin_in_world(turn: Quaternion, spin: Vector) -> Vector:
     """The angular velocity in the world's frame of a body with attitude `turn`, from that in its own frame [rad/s]."""
-    w, x, y, z = turn
-    a, b, c = spin
-    cx, cy, cz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
-    return a + w * cx + (y * cz - z * cy), b + w * cy + (z * cx - x * cz), c + w * cz + (x * cy - y * cx)
+    return rotate(turn, spin)
 
 
 @kernel

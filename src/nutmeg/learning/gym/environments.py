@@ -28,8 +28,8 @@ from gymnasium.vector.utils import batch_space
 from nutmeg.base.arrays import Bools, Floats, Floats32
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.learning.gym.go_to_target import GoToTargetOptions, GoToTargetTask
-from nutmeg.learning.gym.robots import check_whole, checked_mode, checked_options
-from nutmeg.learning.gym.spaces import action_space, checked_actions
+from nutmeg.learning.gym.robots import check_whole, checked_mode
+from nutmeg.learning.gym.spaces import action_space, checked_actions, checked_options
 from nutmeg.learning.gym.walk_velocity import WalkVelocityOptions, WalkVelocityTask
 
 if TYPE_CHECKING:

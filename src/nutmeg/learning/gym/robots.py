@@ -11,11 +11,10 @@ Names and ranges of options are checked before anything is built.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -44,7 +43,6 @@ PAST_LIMIT = 0.1
 """How far joints are observed beyond their limits, which are not quite hard [rad]."""
 AZIMUTH, ELEVATION, DISTANCE, HEIGHT = 140.0, -15.0, 1.7, 0.28
 """Where the camera is, seen from the robot [deg, deg, m], and how high it looks [m]."""
-Options = TypeVar("Options", bound="RobotOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,15 +67,6 @@ class RobotOptions:
             raise UsageError(f"noise is {self.noise!r}; give a nutmeg.learning.courses.StartNoise.")
         for name, low, high in (("threads", 0, 256), ("width", 8, 4096), ("height", 8, 4096)):
             check_whole(name, getattr(self, name), low, high)
-
-
-def checked_options(kind: type[Options], environment: str, options: Mapping[str, Any]) -> Options:
-    """The options of an environment from keyword arguments."""
-    known = {one.name for one in dataclasses.fields(kind)}
-    for name in options:
-        if name not in known:
-            raise UnknownNameError(f"option of {environment}", name, known)
-    return kind(**options)
 
 
 def check_known(kind: str, value: object, known: tuple[str, ...]) -> None:

@@ -15,8 +15,8 @@ An environment runs a task: N episodes at once, begun and advanced as arrays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 from gymnasium.spaces import Box, Space
@@ -26,7 +26,12 @@ from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
 from nutmeg.base.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from nutmeg.learning.gym.robots import RobotBatch
+
+
+Options = TypeVar("Options", bound="DataclassInstance")
 
 
 class Outcome(NamedTuple):
@@ -79,6 +84,15 @@ def checked_actions(actions: object, shape: tuple[int, ...]) -> Floats:
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise UsageError(f"action {list(place)} is {values[place]}; each must be a finite number, -1..1.")
     return np.clip(values, -1.0, 1.0)
+
+
+def checked_options(kind: type[Options], environment: str, options: Mapping[str, Any]) -> Options:
+    """The options of an environment from keyword arguments."""
+    known = {one.name for one in fields(kind)}
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(f"option of {environment}", name, known)
+    return kind(**options)
 
 
 def known_options(given: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from nutmeg.view.stage.bodies import collision_glbs, inertia_glbs
+from nutmeg.view.stage.bodies import collision_glbs, inertia_glbs, rgb_of
 from nutmeg.view.stage.cameras import thing_position, things
 from nutmeg.view.stage.film import POSE_SUFFIX, UNDERGROUND
 
@@ -251,5 +251,4 @@ class Layers:
 
 
 def _rgb(layer: str) -> tuple[int, int, int]:
-    colour = _LEGEND[layer][0]
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+    return rgb_of(_LEGEND[layer][0])

@@ -32,6 +32,7 @@ from nutmeg.view.match_sight import BehaviourSight, sight_in_words, sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
 from nutmeg.view.pages.overlay import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
+from nutmeg.view.stage.bodies import rgb_of
 from nutmeg.view.stage.cameras import thing_position
 from nutmeg.view.stage.film import UNDERGROUND
 from nutmeg.view.stage.stage import Shift, Turn
@@ -62,7 +63,7 @@ def ghosts(
     scene: viser.SceneApi, robot: str, robots: tuple[str, ...], story: MatchStory, *, small: bool
 ) -> dict[str, Any]:
     """Everything that is drawn for a player, hidden at first."""
-    colours = [_rgb(colour) for colour in TEAM_COLOURS]
+    colours = [rgb_of(colour) for colour in TEAM_COLOURS]
     mine, (ball_radius, disc_radius) = colours[story.team_of(robot)], _GHOST_SIZES[small]
     plain: dict[str, Any] = {"cast_shadow": False, "receive_shadow": False}
     nothing = np.zeros((1, 2, 3))
@@ -136,10 +137,6 @@ def _edge(corners: Floats) -> Floats:
     """(n, 2, 3) the lines around a sector with these corners, its tip first."""
     around = np.concatenate([corners, corners[:1]])
     return np.stack([around[:-1], around[1:]], axis=1)
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 _FRESH_BALL_AGE = 1.0  # a ball that was not observed for this time is drawn as a memory, seconds

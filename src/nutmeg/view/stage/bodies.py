@@ -271,6 +271,11 @@ def linear_light(srgb: Floats) -> Floats:
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
+def rgb_of(colour: str) -> tuple[int, int, int]:
+    """The numbers of a colour that is written as `#rrggbb`."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
 def _rgba(rgba: Floats) -> tuple[float, float, float, float]:
     r, g, b, a = np.clip(rgba, 0.0, 1.0).tolist()
     return r, g, b, a

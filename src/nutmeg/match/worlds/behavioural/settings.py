@@ -280,18 +280,14 @@ class BehaviourSettings:
         """The settings with some numbers changed, by dotted name."""
         groups: dict[str, dict[str, float]] = {}
         for name, number in numbers.items():
-            if name not in NAMES:
-                raise UnknownNameError("number of the behavioural world", name, NAMES)
-            group, key = name.split(".")
+            group, key = _group_and_key(name)
             groups.setdefault(group, {})[key] = float(number)
         changes = {group: dataclasses.replace(getattr(self, group), **new) for group, new in groups.items()}
         return dataclasses.replace(self, **changes)
 
     def number(self, name: str) -> float:
         """The number of a dotted name."""
-        if name not in NAMES:
-            raise UnknownNameError("number of the behavioural world", name, NAMES)
-        group, key = name.split(".")
+        group, key = _group_and_key(name)
         return float(getattr(getattr(self, group), key))
 
 
@@ -303,6 +299,14 @@ GROUPS: Mapping[str, type[Bounded]] = {
 """Groups of numbers by name."""
 NAMES = tuple(f"{group}.{f.name}" for group, kind in GROUPS.items() for f in dataclasses.fields(kind))  # type: ignore[arg-type]
 """Dotted names of all numbers."""
+
+
+def _group_and_key(name: str) -> tuple[str, str]:
+    """The two parts of a dotted name, which must be one of `NAMES`."""
+    if name not in NAMES:
+        raise UnknownNameError("number of the behavioural world", name, NAMES)
+    group, key = name.split(".")
+    return group, key
 
 
 def numbers_of(settings: Sequence[BehaviourSettings]) -> Records[BehaviourSettings]:
