@@ -309,6 +309,11 @@ class BoosterPlayer:
         """Whether it is kicking."""
         return self._path is not None
 
+    @property
+    def getting_up(self) -> bool:
+        """Whether it is getting up; a K1 on its back sits upright on its way."""
+        return bool(self._get_up.active[0])
+
     def act(self, percept: Percept) -> Action:
         """The action of this cycle, from what is perceived."""
         self.body.observe(percept)
