@@ -12,6 +12,11 @@ happened in the second before it leaned: it was put somewhere (`beam`), it dived
 `CONTACT_DISTANCE`, or nothing of these (`alone`). A shot is a ball that would roll into the goal within `SHOT_TIME`,
 faster than `SHOT_SPEED`. Beliefs are compared with the truth every 0.2 s: the own place, the ball within 3 m, and place
 and velocity of opponents within 3 m that were seen in the last 0.3 s.
+
+With `--duels`, two robots meet again and again instead, which needs a hundredth of the time: a player of the first team
+with the ball meets the second team's keeper (`goal`), or two players run for the same ball (`ball`).
+
+    .venv/bin/python scripts/team_games.py --out duels.jsonl --duels goal --tries 40 --teams careful builtin --seeds 1 1
 """
 
 from __future__ import annotations
@@ -51,6 +56,10 @@ JUMP = 0.2
 """A robot that is this far from where it was a cycle before was put there [m]."""
 DIVE_TIME = 2.0
 """Who leans so soon after a dive falls by it [s]."""
+MAX_TRY_TIME, REST_TIME = 12.0, 2.4
+"""The longest duel, and the time after it in which robots get up [s]."""
+WON_DISTANCE = 3.0
+"""A duel for the ball is won by who has brought it this much farther [m]."""
 CYCLE = 0.02
 NAMES = ("first", "second")
 
@@ -116,6 +125,51 @@ def cause_of(body: Body, slot: int, now: float, player: DecidingPlayer) -> dict[
     }
 
 
+class FallWatch:
+    """Counts the falls of the robots of a game.
+
+    Args:
+        loop: the game and its players.
+    """
+
+    def __init__(self, loop: GameLoop) -> None:
+        self._loop, self._bodies = loop, {slot: Body() for slot in loop.players}
+        self.falls: list[dict[str, Any]] = []
+        """All falls, with their causes."""
+
+    def note(self) -> None:
+        """Takes up a cycle."""
+        game = self._loop.game
+        world, now = game.world, game.time
+        data, seats = world.ground.world.data, world.ground.seats["torso"]
+        places, velocities = world.position[:, :2].copy(), world.velocity[:, :2].copy()
+        places[~world.present] = np.nan
+        for slot, player in self._loop.players.items():
+            body, lean = self._bodies[slot], float(data.xmat[seats[world.seat_of[slot]]][8])
+            body.past.append((places, velocities))
+            if player.limbs.doing == "dive":
+                body.dived = now
+            if lean < LEANING and not body.leans:
+                body.began = cause_of(body, slot, now, player)
+            body.leans = lean < LEANING
+            if lean < DOWN:
+                body.down, body.upright = body.down + CYCLE, 0.0
+                if body.down >= FALL_TIME and body.can_fall:
+                    body.can_fall = False
+                    self.falls.append(body.began)
+            else:
+                body.down, body.upright = 0.0, body.upright + CYCLE
+                body.can_fall |= body.upright >= UPRIGHT_TIME
+
+
+def player_of(which: Strategy, team: str, number: int, players: int) -> DecidingPlayer:
+    """A player with the walk `policy`."""
+    setup = PlayerSetup(
+        walk=read_walk("policy"), players=players, robot_type=POLICY_TYPES[number - 1], cycles=1, longest=0.0
+    )
+    return DecidingPlayer(strategy_decide(which), team, number, setup)
+
+
 class Half:
     """One half, and what is counted in it."""
 
@@ -125,15 +179,15 @@ class Half:
         )
         self.order = (0, 1) if seed % 2 == 0 else (1, 0)
         self.game = Game(rules, seed=seed, left=NAMES[self.order[0]], right=NAMES[self.order[1]], seats=2 * players)
-        walk, everybody = read_walk("policy"), {}
-        for k in self.order:
-            for n in range(players):
-                setup = PlayerSetup(walk=walk, players=players, robot_type=POLICY_TYPES[n], cycles=1, longest=0.0)
-                player = DecidingPlayer(strategy_decide(teams[k][1]), NAMES[k], n + 1, setup)
-                everybody[NAMES[k], n + 1] = player
-        self.loop = GameLoop(self.game, everybody)
-        self.seconds, self.bodies = seconds, {slot: Body() for slot in self.loop.players}
-        self.falls: list[dict[str, Any]] = []
+        self.loop = GameLoop(
+            self.game,
+            {
+                (NAMES[k], n): player_of(teams[k][1], NAMES[k], n, players)
+                for k in self.order
+                for n in range(1, players + 1)
+            },
+        )
+        self.seconds, self.watch = seconds, FallWatch(self.loop)
         self.counts = {name: Counter[str]() for name in NAMES}
         self.before = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3)), np.zeros(3)
         """Places and velocities of the robots, and the place of the ball, before the last cycle."""
@@ -149,7 +203,7 @@ class Half:
             self.loop.cycle()
             self.cycles += 1
             self._note_events()
-            self._note_falls()
+            self.watch.note()
             if self.game.state.mode == PlayMode.PLAY_ON:
                 self._note_shots()
             if self.cycles % 10 == 0:
@@ -166,28 +220,6 @@ class Half:
             team = "" if side is None else NAMES[self.order[int(side)]]
             if team:
                 self.counts[team][event.kind] += 1
-
-    def _note_falls(self) -> None:
-        world, now = self.game.world, self.game.time
-        data, seats = world.ground.world.data, world.ground.seats["torso"]
-        places, velocities = world.position[:, :2].copy(), world.velocity[:, :2].copy()
-        places[~world.present] = np.nan
-        for slot, player in self.loop.players.items():
-            body, lean = self.bodies[slot], float(data.xmat[seats[world.seat_of[slot]]][8])
-            body.past.append((places, velocities))
-            if player.limbs.doing == "dive":
-                body.dived = now
-            if lean < LEANING and not body.leans:
-                body.began = cause_of(body, slot, now, player)
-            body.leans = lean < LEANING
-            if lean < DOWN:
-                body.down, body.upright = body.down + CYCLE, 0.0
-                if body.down >= FALL_TIME and body.can_fall:
-                    body.can_fall = False
-                    self.falls.append({"team": self._team(slot), **body.began})
-            else:
-                body.down, body.upright = 0.0, body.upright + CYCLE
-                body.can_fall |= body.upright >= UPRIGHT_TIME
 
     def _note_shots(self) -> None:
         world, pitch = self.game.world, self.game.rules.pitch
@@ -233,7 +265,7 @@ class Half:
             "score": list(score),
             "ball_x": round(float(np.mean(self.ball_x)), 2) if self.ball_x else None,
             **{name: dict(sorted(self.counts[name].items())) for name in NAMES},
-            "falls": self.falls,
+            "falls": [{"team": self._team(fall["slot"]), **fall} for fall in self.watch.falls],
             "errors": {
                 name: [len(some), *(round(float(np.quantile(some, q)), 4) for q in (0.5, 0.95))] if some else None
                 for name, some in self.errors.items()
@@ -241,11 +273,87 @@ class Half:
         }
 
 
+class Duels:
+    """Tries in which a player of the first team meets one of the second, each until somebody has won or time is over.
+
+    Args:
+        teams: the teams.
+        seed: of places and noise.
+        kind: `goal`: a player with the ball, 2 to 6 m before a goal, meets the keeper. `ball`: two players are equally
+            far from a ball in the middle of the pitch.
+    """
+
+    def __init__(self, teams: tuple[tuple[str, Strategy], ...], seed: int, kind: str) -> None:
+        self.kind, self.rng = kind, np.random.default_rng(seed)
+        self.game = Game(load_rules("sim3d"), seed=seed, left=NAMES[0], right=NAMES[1], seats=2)
+        numbers = (2, 1 if kind == "goal" else 2)
+        self.loop = GameLoop(
+            self.game, {(NAMES[k], numbers[k]): player_of(teams[k][1], NAMES[k], numbers[k], 2) for k in range(2)}
+        )
+        self.watch, self.seconds, self.won = FallWatch(self.loop), 0.0, [0, 0]
+
+    def play(self, tries: int) -> dict[str, Any]:
+        """Plays a number of tries."""
+        for _ in range(tries):
+            self._try(*(self._before_goal() if self.kind == "goal" else self._at_ball()))
+        self.game.close()
+        # Robots are put somewhere before each try; a keeper falls by its dives.
+        falls = [fall for fall in self.watch.falls if fall["cause"] in ("contact", "alone")]
+        counts = [sum(fall["slot"] // 11 == k for fall in falls) for k in range(2)]
+        return {"tries": tries, "seconds": round(self.seconds, 1), "won": self.won, "fell": counts, "falls": falls}
+
+    def _before_goal(self) -> tuple[Any, Any, Any]:
+        """Places of the ball (2,), and of both players (3,) with their headings, rad."""
+        rng, end = self.rng, self.game.rules.pitch.length / 2
+        away, aside = rng.uniform(2.0, 6.0), rng.uniform(-2.5, 2.5)
+        aim = math.atan2(-0.8 * aside, away) + rng.uniform(-0.5, 0.5)
+        ball = np.array([end - away, aside])
+        return ball, (*(ball - 0.5 * np.array([math.cos(aim), math.sin(aim)])), aim), (end - 0.7, 0.12 * aside, math.pi)
+
+    def _at_ball(self) -> tuple[Any, Any, Any]:
+        """Likewise: the players stand 1 to 2 m from the ball, at most 0.2 m apart in their distance."""
+        rng, ball = self.rng, self.rng.uniform(-1.0, 1.0, 2)
+        far, way = rng.uniform(1.0, 2.0), rng.uniform(-0.8, 0.8, 2)
+        gaps = far + rng.uniform(-0.1, 0.1, 2)
+        first = ball - gaps[0] * np.array([math.cos(way[0]), math.sin(way[0])])
+        second = ball + gaps[1] * np.array([math.cos(way[1]), math.sin(way[1])])
+        return ball, (*first, way[0]), (*second, way[1] + math.pi)
+
+    def _try(self, ball: Any, *poses: Any) -> None:  # noqa: ANN401 (arrays of any numbers)
+        game, score = self.game, self.game.state.score
+        for _ in range(2):  # players see where they are before it begins
+            for slot, (x, y, heading) in zip(self.loop.players, poses, strict=True):
+                game.place_player(slot, (float(x), float(y), 0.38), math.degrees(heading))
+            for _ in range(15):
+                self._cycle()
+        game.set_play_mode(PlayMode.PLAY_ON)
+        game.place_ball((*ball.tolist(), game.world.ball_radius), (0.0, 0.0, 0.0))
+        for _ in range(round(MAX_TRY_TIME / CYCLE)):
+            self._cycle()
+            self.seconds += CYCLE
+            way = game.world.ball[0] - ball[0]
+            over = abs(way) > WON_DISTANCE if self.kind == "ball" else way < -WON_DISTANCE
+            if over or game.state.score != score or game.state.mode != PlayMode.PLAY_ON:
+                break
+        if self.kind == "goal":
+            self.won[0] += game.state.score != score
+        elif abs(way) > WON_DISTANCE:
+            self.won[0 if way > 0.0 else 1] += 1
+        for _ in range(round(REST_TIME / CYCLE)):
+            self._cycle()
+
+    def _cycle(self) -> None:
+        self.loop.cycle()
+        self.watch.note()
+
+
 def summary(path: Path) -> str:
     """The table of a file: by pairing, halves, seconds, goals, and falls a player-hour with their causes."""
     halves: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for line in path.read_text().splitlines():
         half = json.loads(line)
+        if "duels" in half:
+            continue
         halves.setdefault(tuple(half["teams"]), []).append(half)
     lines = []
     for teams, some in halves.items():
@@ -285,8 +393,17 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", nargs=2, type=int, default=(1, 1), help="the first and the last")
     parser.add_argument("--players", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--duels", choices=("goal", "ball"), help="play duels of two robots instead of halves")
+    parser.add_argument("--tries", type=int, default=40, help="how many duels")
     parser.add_argument("--summary", action="store_true")
     given = parser.parse_args()
+    if given.duels:
+        told = Duels(tuple(team_of(text) for text in given.teams), given.seeds[0], given.duels).play(given.tries)
+        told = {"teams": list(given.teams), "seed": given.seeds[0], "duels": given.duels, **told}
+        with given.out.open("a") as file:
+            file.write(json.dumps(told) + "\n")
+        sys.stdout.write(f"{ {name: value for name, value in told.items() if name != 'falls'} }\n")
+        sys.exit()
     if not given.summary:
         pair = tuple(team_of(text) for text in given.teams)
         for seed in range(given.seeds[0], given.seeds[1] + 1):

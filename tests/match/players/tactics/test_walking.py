@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.strategies import Strategy
-from nutmeg.match.players.tactics.strategies import strategy as load_strategy
 from nutmeg.match.players.tactics.walking import at_ease, out_of_goal, walk_to, without_bumping
 from nutmeg.match.rules.play_modes import PlayMode, Side
 
 NewToy = Callable[..., Any]
 
 
-def alone(
-    new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0, strategy: str | Strategy = "builtin"
-) -> Any:
+def alone(new_toy: NewToy, ball: tuple[float, float], *, opponents: int = 0, strategy: str = "builtin") -> Any:
     """One player with the ball in play and opponents who stand still."""
     toy = new_toy(1, strategy=strategy)
     toy.run(0.1)
@@ -75,14 +70,6 @@ def test_a_player_slows_down_before_it_touches_an_opponent_who_is_nearer_to_the_
     assert without_bumping(player, 1.0, 0.2, 0.2)[0] == pytest.approx(player.traits.contact_speed)
 
 
-def test_a_player_who_is_first_at_the_ball_does_not_wait_for_an_opponent(new_toy: NewToy) -> None:
-    toy = alone(new_toy, (0.3, 0.0), opponents=1, strategy="careful")
-    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, math.pi)
-    player = toy.context(Side.LEFT, 0)
-    player.memory.goes = True
-    assert without_bumping(player, 1.0, 0.2, 0.2) == (1.0, 0.2)
-
-
 def test_a_player_brakes_for_where_others_go_and_not_for_where_they_are(new_toy: NewToy) -> None:
     toy = alone(new_toy, (1.5, 0.0), opponents=1, strategy="careful")
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.7, 0.0, 0.0)
@@ -96,15 +83,26 @@ def test_a_player_brakes_for_where_others_go_and_not_for_where_they_are(new_toy:
     assert without_bumping(player, 0.8, 0.0, 0.2) == (0.8, 0.0)
 
 
-def test_a_player_who_is_first_at_the_ball_walks_into_an_opponent_at_the_speed_of_a_duel(new_toy: NewToy) -> None:
-    strategy = replace(load_strategy("careful"), duel_speed=0.5)
+def test_a_player_steps_back_from_the_feet_of_an_opponent_who_is_nearer_to_the_ball(new_toy: NewToy) -> None:
+    toy = alone(new_toy, (0.6, 0.0), opponents=1, strategy="careful")
+    toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.3, 0.0, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    player.memory.goes = True
+    contact, brake = player.ground.body.contact_distance, player.traits.brake_time
+    assert without_bumping(player, 1.0, 0.1, 0.2) == pytest.approx(((0.3 - contact) / brake, 0.1))
+
+
+@pytest.mark.parametrize(("strategy", "speed"), [("careful", 0.4), ("builtin", 1.0)])
+def test_a_player_who_is_first_at_the_ball_does_not_wait_for_an_opponent(
+    new_toy: NewToy, strategy: str, speed: float
+) -> None:
     toy = alone(new_toy, (0.2, 0.0), opponents=1, strategy=strategy)
     toy.pose[0, 0], toy.pose[1, 0] = (0.0, 0.0, 0.0), (0.45, 0.0, math.pi)
     player = toy.context(Side.LEFT, 0)
     player.memory.goes = True
-    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((0.5, 0.2))
-    player.belief.others[11].vx = -1.0
-    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((0.5, 0.2))
+    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((speed, 0.2))
+    player.belief.others[11].vx = -1.0  # not even for one that runs at it
+    assert without_bumping(player, 1.0, 0.2, 0.2) == pytest.approx((speed, 0.2))
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])

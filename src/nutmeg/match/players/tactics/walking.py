@@ -223,8 +223,9 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
     A strategy with a `brake_time` looks at the relative motion: if both went on like that and would touch, the player
     stays slow enough to need at least that time until they do, so that it can stop: a walk of 1 m/s needs 0.6 m. It
     brakes neither for others that leave nor for those that it passes by. It may still approach opponents at
-    `contact_speed`, because the league calls it charging only from 0.4 m/s on. A player that goes for the ball walks
-    into an opponent that is farther from the ball at up to `duel_speed`: otherwise it would lose the ball.
+    `contact_speed`, because the league calls it charging only from 0.4 m/s on, and steps back from those that it
+    touches. A player that goes for the ball walks into an opponent that is farther from the ball at up to `duel_speed`:
+    otherwise it would lose the ball.
     """
     belief, traits, own, body = player.belief, player.traits, player.game.number - 1, player.ground.body
     ball_x, ball_y = belief.ball_x, belief.ball_y
@@ -244,22 +245,24 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
             continue
         x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
         towards = x * ahead + y * left
-        allowed = towards * min((gap - touching) / (close - touching), 1.0)
+        allowed = max(towards * min((gap - touching) / (close - touching), 1.0), 0.0)
         if traits.brake_time > 0.0:
             # The velocity at which the player comes nearer to the other one: along the line between them, and across.
             u, v = c * other.vx + s * other.vy, c * other.vy - s * other.vx
             flees = x * u + y * v
             closing, across = towards - flees, x * (left - v) - y * (ahead - u)
-            if closing > 0.0 and gap * abs(across) < contact * length(closing, across):
-                first = k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y)
+            if gap < contact or (closing > 0.0 and gap * abs(across) < contact * length(closing, across)):
                 most = (gap - contact) / traits.brake_time
-                if first:  # it does not give way to an opponent that runs at it, either
+                if k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y):
+                    # The first at the ball does not give way to an opponent that runs at it, either.
                     allowed = min(allowed, max(most, traits.duel_speed) + max(flees, 0.0))
+                elif gap < contact:
+                    allowed = min(allowed, most)  # it steps back: who stands among another one's feet falls
                 else:
-                    allowed = min(allowed, max(most, 0.0 if k < MAX_PLAYERS else traits.contact_speed) + flees)
-        if towards > max(allowed, 0.0):
-            cut = towards - max(allowed, 0.0)
-            ahead, left = ahead - cut * x, left - cut * y
+                    least = 0.0 if k < MAX_PLAYERS else traits.contact_speed
+                    allowed = min(allowed, max(max(most, least) + flees, 0.0))
+        if towards > allowed:
+            ahead, left = ahead - (towards - allowed) * x, left - (towards - allowed) * y
     return ahead, left
 
 
