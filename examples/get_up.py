@@ -6,8 +6,8 @@
 A robot lies in one of four ways: toppled from standing, or dropped flat with its limbs straight, anyhow, or as in the
 pose `ready`. The cost of a try is the time until the robot stands for good; a try in which it does not stand costs
 more, and the more the lower its head is, so that a search knows which way is better. Frames are played alone, without
-the network that may correct them: `scripts/measure_motions.py` measures get-ups as players have them. A Booster T1 does
-not stand by itself: at the end of its motion the policy of its walk takes over.
+the network that may correct them: `scripts/measure_motions.py` measures get-ups as players have them. A Booster T1 or
+K1 does not stand by itself: at the end of its motion the policy of its walk takes over.
 """
 
 import functools

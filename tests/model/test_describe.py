@@ -178,3 +178,18 @@ def test_a_collada_mesh_is_read_in_its_own_unit_or_its_extra_is_named(tmp_path: 
     model = parse_model(tmp_path / "robot.xml").compile()
     corners = trimesh.Trimesh(model.mesh_vert, model.mesh_face)
     assert corners.volume == pytest.approx(0.1 * 0.2 * 0.3 / 6, rel=1e-4)
+
+
+def test_actuators_without_a_joint_are_no_motors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drone = tmp_path / "drone.xml"
+    drone.write_text(
+        """<mujoco><worldbody><body name="drone" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .02" mass="1"/>
+<site name="rotor"/></body></worldbody><actuator><motor site="rotor" gear="0 0 1 0 0 0"/></actuator></mujoco>"""
+    )
+    text = describe(load_robot(drone), tmp_path)
+    assert "1 actuator without a joint stays at 0." in text
+    assert main(["export", str(drone), "-o", str(tmp_path / "out.xml"), "--json"]) == 0
+    assert '"motors": 0' in capsys.readouterr().out
+    assert main(["export", str(drone), "-o", str(tmp_path / "out.xml")]) == 0
+    assert "1 body, 0 motors and 1 actuator without a joint" in capsys.readouterr().out
+    assert "The motors are 4 actuators of the model file." in describe(load_robot(model_file(tmp_path)), tmp_path)

@@ -113,6 +113,7 @@ def motion(*frames: Keyframe, robot: str = "nao-spark") -> KeyframeMotion:
         *(("nao-spark", kind) for kind in ("", "type1", "type3")),
         *(("nao-v6", kind) for kind in ("", "servo")),
         ("t1", ""),
+        ("k1", ""),
     ],
 )
 def test_shipped_get_ups_are_within_the_joints_limits_and_survive_a_round_trip(
@@ -162,6 +163,15 @@ def test_a_left_joint_stands_for_both_sides_unless_the_right_one_is_named() -> N
     columns = [table.motors.index(name) for name in ("laj1", "raj1", "laj2", "raj2")]
     np.testing.assert_allclose(poses[0, columns], [30.0, 30.0, 40.0, -40.0])
     np.testing.assert_allclose(poses[1, columns], [30.0, 30.0, 10.0, -50.0])
+
+
+def test_a_left_joint_whose_name_says_its_side_in_the_middle_stands_for_both_sides() -> None:
+    made = worlds(1, "k1")
+    table = made.robot("nao").table
+    raised = motion(Keyframe(seconds=0.2, angles={"ALeft_Shoulder_Pitch": -90.0}), robot="k1")
+    (pose,) = np.degrees(motion_poses(raised, table, Mirror.of(made.scene, table)))
+    assert pose[table.motors.index("ALeft_Shoulder_Pitch")] == pytest.approx(-90.0)
+    assert pose[table.motors.index("ARight_Shoulder_Pitch")] == pytest.approx(-90.0)
 
 
 @pytest.mark.parametrize("robot", ["nao-spark", "nao-v6"])

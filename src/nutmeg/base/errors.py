@@ -113,6 +113,11 @@ def listing(kind: str, known: Iterable[str], *, most: int = 40) -> str:
     return f"Known {_plural(kind)}: {shown}." if names else f"There are no {_plural(kind)} here."
 
 
+def counted(number: int, kind: str) -> str:
+    """A number of things: `1 body`, `24 bodies`."""
+    return f"{number} {kind if number == 1 else _plural(kind)}"
+
+
 def _plural(kind: str) -> str:
     """The plural of a kind of thing: `bodies`, `keys`, `motors of nao-v6`."""
     thing, *of = re.split(r"(?= (?:of|in) )", kind, maxsplit=1)

@@ -146,10 +146,21 @@ def _tell(found: Design, twin: Twin, terminal: Terminal) -> None:
     terminal.table("", ("parameter", "assumed", "90 % interval to expect", "found"), rows)
     for name in twin.space.names:
         if not found.judged.identifiable(name):
-            terminal.warn(f"{name} cannot be found by these motions: {found.judged.reason(name)}")
+            terminal.warn(f"{name} cannot be found by these motions: {_reason(found, twin, name)}")
     if found.dropped:
         dropped = ", ".join(f"{count} because of {reason}" for reason, count in found.dropped.items())
         terminal.say(f"random motions that were dropped: {dropped}")
+
+
+def _reason(found: Design, twin: Twin, name: str) -> str:
+    """Why a parameter will be found, or why not.
+
+    Nothing was fitted, so none can have ended at a bound: its assumed value lies there.
+    """
+    dimension, value = twin.space.dimensions[name], float(twin.space.named(twin.space.start)[name])
+    if not found.judged.identifiable(name) and value in (dimension.low, dimension.high):
+        return f"its assumed value {value:g} is the end of its range {dimension.range}; give a start inside the range"
+    return found.judged.reason(name)
 
 
 def _as_json(found: Design, twin: Twin, folder: Path) -> dict[str, Any]:
@@ -162,7 +173,7 @@ def _as_json(found: Design, twin: Twin, folder: Path) -> dict[str, Any]:
             name: {
                 "interval": list(found.judged.interval(name)),
                 "identifiable": found.judged.identifiable(name),
-                "reason": found.judged.reason(name),
+                "reason": _reason(found, twin, name),
             }
             for name in twin.space.names
         },

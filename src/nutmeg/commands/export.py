@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import UsageError, writing
+from nutmeg.base.errors import UsageError, counted, writing
 from nutmeg.base.settings import above
 from nutmeg.commands.options import BodyOptions, JsonOption, Output
 
@@ -84,20 +84,24 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         for name, data in exported.meshes.items():
             (path.parent / name).write_bytes(data)
         path.write_text(exported.text, encoding="utf-8")
-    model = scene.model
-    beside = f", {len(exported.meshes)} mesh files beside it" if exported.meshes else ""
+    model, robot = scene.model, scene.robots[0]
+    beside = f", {counted(len(exported.meshes), 'mesh file')} beside it" if exported.meshes else ""
     if urdf:
-        terminal.say(f"wrote {arguments.output}{beside}: {len(scene.robots[0].joints)} joints.")
+        terminal.say(f"wrote {arguments.output}{beside}: {counted(len(robot.joints), 'joint')}.")
     else:
+        # Actuators of a model file that drive a tendon or a site stay in the export, but no command reaches them here.
+        others = model.nu - len(robot.motors)
+        more = f" and {counted(others, 'actuator')} without a joint" if others else ""
         terminal.say(
-            f"wrote {arguments.output}{beside}: {model.nbody - 1} bodies, {model.nu} motors, step "
-            f"{scene.timestep * 1e3:g} ms. Keyframe 'start' holds the {arguments.pose} pose."
+            f"wrote {arguments.output}{beside}: {counted(model.nbody - 1, 'body')}, "
+            f"{counted(len(robot.motors), 'motor')}{more}, step {scene.timestep * 1e3:g} ms. "
+            f"Keyframe 'start' holds the {arguments.pose} pose."
         )
     return {
         "file": str(arguments.output),
         "meshes": sorted(exported.meshes),
         "bodies": model.nbody - 1,
-        "motors": model.nu,
+        "motors": len(robot.motors),
         "timestep": scene.timestep,
     }
 

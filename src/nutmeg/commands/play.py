@@ -179,8 +179,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         try:
             watched = watch_run(match, how, terminal)
         except PlayerError:
-            outputs.write()
+            finish()
             raise
+        finish()  # Ctrl-C ends the match without `on_end`
         return {**match.result(), "url": watched["url"], "simulated_s": watched["simulated_s"], **outputs.write()}
 
 
@@ -451,6 +452,7 @@ class _MatchRun:
         self._titles = dict(zip(team_names(*_teams_of(arguments)), shown_names(arguments)["titles"], strict=True))
         self._driver: GameLoop | None = None
         self._counts: Counter[str] = Counter()
+        self._result_said = False  # whether the score was printed
 
     @property
     def time(self) -> float:
@@ -496,8 +498,9 @@ class _MatchRun:
         }
 
     def say_result(self) -> None:
-        """Prints the score, and how long was played."""
-        if self._driver is not None:
+        """Prints the score, and how long was played; a second call says nothing."""
+        if self._driver is not None and not self._result_said:
+            self._result_said = True
             played = self.result()
             left, right = (self._titles.get(team) or team for team in played["teams"])
             goals, against = played["score"]

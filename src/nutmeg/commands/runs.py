@@ -42,8 +42,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
     folder = arguments.folder
     if not folder.is_dir():
+        where = "runs/ of the folder in which a command is typed"
         raise FileError(
-            folder, "there is no such folder. Runs are written to runs/ of the folder in which a command is typed."
+            folder, f"there is no such folder. Runs are written to {where}, unless --output says otherwise."
         )
     runs = find_runs(folder)
     names = {one.folder.name: one for one in runs}

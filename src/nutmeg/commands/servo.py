@@ -5,7 +5,7 @@ rig is shown beside it. With --against, the servo is driven by the goals of reco
 its error is printed beside "position = goal" and beside that of the ideal drive.
 
 example: nutmeg servo nao-v6 --joint LKneePitch -o knee.png
-         nutmeg servo examples/servo_xl330 --against 'examples/servo_xl330/*.csv'
+         nutmeg servo examples/servo_xl330 --against 'examples/servo_xl330/recordings/*.csv'
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from nutmeg.base.errors import ModelError, UnknownNameError, UsageError
+from nutmeg.base.errors import ModelError, UnknownNameError, UsageError, counted
 from nutmeg.base.settings import toml_text
 from nutmeg.model.build import COLLISION_GROUP, build
 from nutmeg.model.physics import physics_profile
@@ -321,13 +321,23 @@ def describe(robot: RobotSettings, home: Path) -> str:
         "poses": {"ready": {name: angle for name, angle in robot.poses.get("ready", {}).items() if angle}},
     }
     root = model.body(table.body).name.removeprefix("r/")
-    kept = "" if made_drives else f"# The {len(table.motors)} motors are the actuators of the model file.\n"
+    kept = "" if made_drives else _kept_actuators(model, table)
     head = f"# Written by `nutmeg robots --describe`: correct what is wrong. The torso is the root, {root!r}.\n"
     pairs = f"# Shapes that overlap at the start pass each other: {'; '.join(map(str, overlapping))}.\n"
     text = toml_text({key: item for key, item in written.items() if item not in ({}, []) or key == "feet"})
     text = re.sub(r"\n\[[a-z.]+\]\n(?=\n|$)", "", text)  # headings with nothing below them
     arm = 'No limb reaches the ground: the base is bolted down like an arm\'s. If it can move, write base = "free".'
     return head + kept + (f"# {arm}\n" if bolted else "") + (pairs if overlapping else "") + text
+
+
+def _kept_actuators(model: mujoco.MjModel, table: RobotTable) -> str:
+    """A comment that says what the actuators of the model file move."""
+    others = model.nu - len(table.motors)
+    motors = f"The motors are {counted(len(table.motors), 'actuator')} of the model file." if table.motors else ""
+    without = (
+        f"{counted(others, 'actuator')} without a joint {'stays' if others == 1 else 'stay'} at 0." if others else ""
+    )
+    return "# " + " ".join(filter(None, (motors, without))) + "\n"
 
 
 def _feet(robot: RobotSettings, model: mujoco.MjModel, table: RobotTable) -> list[str]:

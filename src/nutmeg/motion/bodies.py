@@ -252,6 +252,11 @@ class Mirror:
         return np.asarray(poses[..., self.partner] * self.sign)
 
 
+def is_left(joint: str) -> bool:
+    """Whether a joint is named as one of the left side: `Left_Knee_Pitch`, `ALeft_Shoulder_Pitch`, `llj4`."""
+    return "Left" in joint or joint[0] in "lL"
+
+
 def other_side(joint: str, joints: tuple[str, ...]) -> str:
     """The joint of the other side; empty for a joint in the middle.
 

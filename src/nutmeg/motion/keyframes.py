@@ -44,7 +44,7 @@ import numpy as np
 from nutmeg.base.errors import ModelError, UnknownNameError, UsageError, writing
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
-from nutmeg.motion.bodies import Mirror, other_side
+from nutmeg.motion.bodies import Mirror, is_left, other_side
 from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector
 from nutmeg.motion.inertial import FallDetector, Lying
 
@@ -281,7 +281,7 @@ def motion_poses(motion: KeyframeMotion, table: RobotTable, mirror: Mirror) -> F
             motor = _motor(joint, degrees, table, f"{motion}, frame {number}")
             now[motor] = math.radians(degrees)
             other = other_side(joint, table.motors)
-            if joint[0] in "lL" and other and other not in frame.angles:
+            if is_left(joint) and other and other not in frame.angles:
                 now[table.motors.index(other)] = mirror.sign[motor] * math.radians(degrees)
         poses.append(now)
     limits = table.limits[table.motor_joints]

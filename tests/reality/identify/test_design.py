@@ -115,6 +115,22 @@ def test_motions_that_need_too_much_torque_are_dropped_and_counted() -> None:
         design(twin, SETTINGS, rest(twin))
 
 
+def test_a_parameter_that_is_assumed_to_be_at_the_end_of_its_range_is_said_to_be_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configuration = tmp_path / "identify.toml"
+    configuration.write_text(
+        f'[robot]\nrobot = "{PENDULUM}"\nfield = "none"\n[recordings]\ntrain = ["*.csv"]\n'
+        '[commands]\n"goal" = "swing"\n[compare]\n"angle" = "angles.swing"\n'
+        '[parameters.delay]\nlow = 0.0\nhigh = 0.08\nstart = 0.0\nsets = ["delay"]\n'
+        '[parameters.stand]\nlow = 0.1\nhigh = 4.0\nstart = 0.1\nsets = ["mass.stand"]\nrelative = true\n'
+    )
+    options = ["--seconds", "2", "--candidates", "2", "--motions", "1", "--output", str(tmp_path / "motions")]
+    assert main(["excite", str(configuration), *options]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "stand cannot be found by these motions: its assumed value 0.1 is the end of its range" in said
+
+
 def test_the_command_writes_what_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "motions"
     options = ["--seconds", "2", "--candidates", "3", "--motions", "1", "--output", str(folder), "--json"]

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.mj.percept import Percept, Sight
     from nutmeg.motion.policy import PolicySettings
 
-GETS_UP = ("t1",)
-"""Robots that get up; others lie until they are put up."""
 _NEVER = 1e3  # how long ago something was seen that never was [s]
 _FALLEN_UP = 0.5  # a robot whose upward direction has a z below this has fallen
 _PUT_UP = 0.3  # no robot comes up by this much in a cycle by itself, along z: it was put up
@@ -294,10 +292,9 @@ class BoosterPlayer:
         self._beliefs["others"]["age"], self._beliefs["others"]["x"] = _NEVER, np.nan
         self._ball_row = len(landmarks(ground))
         self._time = 0.0
-        motions = shipped_get_ups(setup.robot) if setup.robot in GETS_UP else {}
+        motions = shipped_get_ups(setup.robot)
         self._falls = FallDetector(UpEstimator(self.body, self.body.name, period=CONTROL_CYCLE))
         self._get_up = GetUp(self.body, self.body.name, motions, falls=self._falls, period=CONTROL_CYCLE)
-        self._rises = bool(motions)
         self._moves = Moves(self.body)
         self._path: Floats | None = None  # the rest of a kick, one row of angles for each cycle
         self._walked, self._kicked = 0.0, -math.inf  # when it last walked, and when its last kick ended [s]
@@ -393,7 +390,7 @@ class BoosterPlayer:
         falls.sample(time)
         if falls.senses.up[0, 2] - before > _PUT_UP:
             get_up.stop(0)
-        elif falls.fallen[0] and falls.still[0] and not get_up.active[0] and self._rises:
+        elif falls.fallen[0] and falls.still[0] and not get_up.active[0]:
             get_up.begin(0, falls.lying[0])
         get_up.sample(time)
         if get_up.active[0]:

@@ -262,7 +262,7 @@ def found_warnings(report: FitReport) -> tuple[str, ...]:
 
 def fit_page(report: FitReport) -> Report:
     """The report in the form that the template shows."""
-    errors = "Learning and course" if report.kind == "learn" else "Errors"
+    errors = {"learn": "Learning and course", "btr": "Learning"}.get(report.kind, "Errors")
     return Report(
         title=report.title,
         kind=KINDS[report.kind],
@@ -292,7 +292,7 @@ def _cards(report: FitReport) -> Iterator[Card]:
     cost, unit = report.cost, report.error_unit
     for name, after, before in (
         (f"{report.error_name}, fitted", report.train_error, report.train_error_before),
-        (f"{report.error_name}, never seen", report.held_out_error, report.held_out_error_before),
+        (f"{report.error_name}, held out", report.held_out_error, report.held_out_error_before),
     ):
         if after is not None:
             note = "" if before is None else f"from {number(before)} {unit}{_times_less(before, after)}"
