@@ -94,3 +94,11 @@ def test_a_fall_and_a_shot_are_counted_from_the_frames_of_a_monitor_port() -> No
     assert found["shots"] == {"left": 1, "right": 0}
     assert found["fouls"] == {"charging right": 1}
     assert found["ball"]["mean_x"] > 8.0
+
+
+def test_the_path_of_a_served_match_is_that_of_a_match_with_agents() -> None:
+    paths = load_script("trace_paths")
+    trace = paths.Trace()
+    paths.served_cycle(trace)
+    files = {file.replace("\\", "/").rsplit("/nutmeg/", 1)[1] for file in trace.files}
+    assert files >= {"net/simspark/effectors.py", "net/simspark/percepts.py", "match/worlds/physical/vision.py"}
