@@ -181,8 +181,7 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
     """Runs a simulation while a viewer shows it; returns facts for the command's output.
 
     Ctrl-C and SIGTERM end the run, or the page or what `on_end` writes if the run has ended before; either way the
-    recording is finished. Before there is anything to see, Ctrl-C is a KeyboardInterrupt, and no empty recording is left
-    behind.
+    recording is finished. Before there is anything to see, Ctrl-C is a KeyboardInterrupt and leaves no empty recording.
     """
     clock = PageClock(how.pace)
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder, signals_handled(clock.end, signal.SIGTERM):
