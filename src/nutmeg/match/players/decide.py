@@ -214,6 +214,7 @@ def abilities_of(settings: BehaviourSettings, *, ball_radius: float = 0.0325) ->
         get_up_time=settings.fall.lying + settings.get_up.front,
         dive_reach=settings.dive.reach,
         dive_time=2.0 * settings.dive.time,
+        contact_distance=settings.body.torso_ahead + settings.body.torso_aside,
         ball_slows=ball.deceleration,
         ball_damped=ball.damping,
     )
