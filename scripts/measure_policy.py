@@ -33,6 +33,8 @@ from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim.variation import use_models
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.model.scene import Scene
     from nutmeg.motion.policy import PolicySettings
@@ -59,20 +61,29 @@ class Walked(NamedTuple):
 
 
 def walked(
-    scene: Scene, walk: WalkParameters, direction: str, trials: int, threads: int, *, bodies: bool = False
+    scene: Scene,
+    walk: WalkParameters,
+    direction: str,
+    generators: Sequence[np.random.Generator],
+    threads: int,
+    *,
+    bodies: int | None = None,
 ) -> Walked:
-    """Ten seconds from standing at the highest velocity in a direction; with `bodies` each in a body of its own."""
+    """Ten seconds from standing at the highest velocity in a direction, a start for each generator.
+
+    With `bodies`, a seed, each has a body of its own.
+    """
     policy = walk.policy
     assert policy is not None
     ahead, aside, turn = policy.fastest
     wish = {"ahead": (ahead, 0, 0), "back": (-policy.back, 0, 0), "aside": (0, aside, 0), "turn": (0, 0, turn)}[
         direction
     ]
-    generators = [np.random.default_rng([SEED, DIRECTIONS.index(direction), n]) for n in range(trials)]
+    trials = len(generators)
     worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
     robot, judge = worlds.robots[0], FallJudge(worlds)
-    if bodies:
-        rng, variation = np.random.default_rng([SEED, 77]), Variation()
+    if bodies is not None:
+        rng, variation = np.random.default_rng([bodies, 77]), Variation()
         use_models(worlds.batch, [variation.draw(scene.model, robot.table, rng) for _ in range(trials)])
     before = began = yaw_of(robot.pose)
     heading = began + math.atan2(wish[1], wish[0])
@@ -101,11 +112,11 @@ def cells(found: Walked, direction: str) -> str:
     return f"{said}{astray}, {int(found.fell.sum())} of {len(found.fell)}"
 
 
-def earned(scene: Scene, policy: PolicySettings, *, moves: bool, cycles: int = 400) -> float:
+def earned(scene: Scene, policy: PolicySettings, seed: int, *, moves: bool, cycles: int = 400) -> float:
     """The mean reward of a second of 32 robots that follow the network, or whose actions are zero."""
     usual = usual_walk(scene)[1]
     rewards = dataclasses.replace(usual, fastest=policy.fastest, back=policy.back, level=0.7, push=0.0)
-    task = WalkTask(scene, 32, seed=SEED, learning=WalkLearning(gait=policy.gait, rewards=rewards))
+    task = WalkTask(scene, 32, seed=seed, learning=WalkLearning(gait=policy.gait, rewards=rewards))
     network, total = policy.network(scene.robots[0].kind), 0.0
     for _ in range(cycles):
         actions = np.zeros((task.count, task.actions), np.float32)
@@ -128,6 +139,7 @@ def main() -> None:
     parser.add_argument("--types", nargs="+", help="only these types of the robot")
     parser.add_argument("--fastest", nargs=3, type=float, help="instead of the walk file's [m/s, m/s, rad/s]")
     parser.add_argument("--back", type=float, help="instead of the walk file's [m/s]")
+    parser.add_argument("--seed", type=int, default=SEED, help="of starts and bodies; others than those of the docs")
     parser.add_argument("--bodies", action="store_true")
     parser.add_argument("--rewards", action="store_true")
     arguments = parser.parse_args()
@@ -137,22 +149,27 @@ def main() -> None:
     fastest, back = tuple(arguments.fastest or policy.fastest), arguments.back or policy.back
     policy = dataclasses.replace(policy, fastest=fastest, back=back)
     walk = dataclasses.replace(walk, policy=policy)
+    bodies = arguments.seed if arguments.bodies else None
     _say("| type | " + " | ".join(arguments.directions) + " |")
     _say("|---" * (1 + len(arguments.directions)) + "|")
     for kind in arguments.types or policy.weights:
         type_ = "" if kind == "plain" else kind
         placement = Placement(robot=walk.robot, name=ROBOT_NAME, type=type_, actuation=arguments.actuation)
         scene = assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False))
+        starts = {
+            direction: [
+                np.random.default_rng([arguments.seed, DIRECTIONS.index(direction), n]) for n in range(arguments.trials)
+            ]
+            for direction in arguments.directions
+        }
         row = [
-            cells(
-                walked(scene, walk, direction, arguments.trials, arguments.threads, bodies=arguments.bodies), direction
-            )
+            cells(walked(scene, walk, direction, starts[direction], arguments.threads, bodies=bodies), direction)
             for direction in arguments.directions
         ]
         _say(f"| {kind} | " + " | ".join(row) + " |")
         if arguments.rewards:
             scene = walk_scene(walk.robot, type_, arguments.actuation)
-            still, moves = (earned(scene, policy, moves=one) for one in (False, True))
+            still, moves = (earned(scene, policy, arguments.seed, moves=one) for one in (False, True))
             _say(f"reward of a second: {moves:.2f} with the network, {still:.2f} with actions that are zero")
 
 

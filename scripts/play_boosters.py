@@ -3,9 +3,10 @@
     .venv/bin/python scripts/play_boosters.py --players 7 --seed 1
     .venv/bin/python scripts/play_boosters.py --seed 2 --strategies booster-kicks booster       # the reds kick
 
-A fall is counted whenever a robot's upward direction comes below 0.5 along z after the first kick-off. A kick is a
-shot if it begins within 14 m of the opponents' goal line, and the robot faces the goal. Players land near where they
-are beamed (`MjSetup.beam_noise`), so that games with different seeds differ. With `--record PATH` the game is recorded.
+A fall is counted whenever the upward direction of a robot that is not getting up comes below 0.5 along z after the
+first kick-off. A kick is a shot if it begins within 14 m of the opponents' goal line, and the robot faces the goal.
+Players land near where they are beamed (`MjSetup.beam_noise`), so that games with different seeds differ. With
+`--record PATH` the game is recorded.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def play(setups: Mapping[str, BoosterSetup], seed: int, seconds: float, record: 
                 goals.append((round(game.view.time, 1), scorer))
                 score = now
             for who, player in everybody.items():
-                count, upright = counts[who[0]], bool(player.belief.upright)
+                count, upright = counts[who[0]], bool(player.belief.upright) and not player.getting_up
                 count["falls"] += stands[who] and not upright and game.view.time > 0
                 if player.kicking and not kicking[who]:
                     count["kicks"] += 1

@@ -53,13 +53,15 @@ def served_cycle(trace: Trace) -> int:
     """Cycles of a served match with two agents."""
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import load_rules
-    from nutmeg.net.simspark.agent import play_crowd
+    from nutmeg.net.simspark.agent import play_crowd, spark_lines
     from nutmeg.net.simspark.server import Server, ServerSettings
 
     with Server(Game(load_rules("sim3d"), seed=1), ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
-        crowd = threading.Thread(target=play_crowd, args=("127.0.0.1", server.agent_port, 2, 400), daemon=True)
-        crowd.start()
+        address = ("127.0.0.1", server.agent_port)
+        threading.Thread(target=play_crowd, args=(*address, 2, spark_lines(), 400), daemon=True).start()
         server.run(100)
+        if server.agents != 2:
+            raise SystemExit(f"{server.agents} of 2 agents play; what they printed says why.")
         with trace():
             server.run(30)
     return 30

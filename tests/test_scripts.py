@@ -97,6 +97,14 @@ def test_a_fall_and_a_shot_are_counted_from_the_frames_of_a_monitor_port() -> No
     assert found["ball"]["mean_x"] > 8.0
 
 
+def test_the_path_of_a_served_match_is_that_of_a_match_with_agents() -> None:
+    paths = load_script("trace_paths")
+    trace = paths.Trace()
+    paths.served_cycle(trace)
+    files = {file.replace("\\", "/").rsplit("/nutmeg/", 1)[1] for file in trace.files}
+    assert files >= {"net/simspark/effectors.py", "net/simspark/percepts.py", "match/worlds/physical/vision.py"}
+
+
 def test_a_team_of_the_script_of_games_is_a_strategy_with_parameters_that_differ() -> None:
     team_games = load_script("team_games")
     name, found = team_games.team_of("careful:brake_time=0.5,chasers=2")

@@ -15,7 +15,14 @@ from nutmeg.learning.policies.walk_task import walk_scene
 from nutmeg.model.scene import Placement, Scene, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.legs.feet import find_feet, mirror_of
-from nutmeg.motion.policy import Network, PolicyWalker, mirror_image, read_network, write_network
+from nutmeg.motion.policy import (
+    MAX_SIDEWARD_ACCELERATION,
+    Network,
+    PolicyWalker,
+    mirror_image,
+    read_network,
+    write_network,
+)
 from nutmeg.motion.policy_kernels import decide, run_network
 from nutmeg.motion.walk.files import read_walk, walk_text, write_walk
 
@@ -94,9 +101,9 @@ def test_a_policy_comes_back_from_its_walk_file(tmp_path: Path) -> None:
         walk.policy.network("type9")
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_the_shipped_policy_walks_straight_on_every_type_of_the_league_s_robot(kind: str) -> None:
-    walk = read_walk("policy")
+@pytest.mark.parametrize(("name", "kind"), [*(("policy", kind) for kind in TYPES), ("policy-fast", "type0")])
+def test_the_shipped_policies_walk_straight_on_every_type_of_the_league_s_robot(name: str, kind: str) -> None:
+    walk = read_walk(name)
     generators = [np.random.default_rng([7, n]) for n in range(6)]
     worlds, walker = start_walkers(ground(kind), [walk] * 6, generators)
     robot = worlds.robots[0]
@@ -109,6 +116,26 @@ def test_the_shipped_policy_walks_straight_on_every_type_of_the_league_s_robot(k
     assert (robot.uprightness() > 0.7).all()
     assert (way > 3.0).all()
     assert (np.abs(yaw_of(robot.pose) - yaw) < np.radians(15)).all()
+
+
+def test_a_robot_that_is_to_turn_at_once_from_a_run_turns_faster_as_it_becomes_slower() -> None:
+    walk = read_walk("policy-fast")
+    worlds, walker = start_walkers(ground("type0"), [walk], [np.random.default_rng(7)])
+    walker.wanted[:] = [1.5, 0.0, 0.0]
+    for _ in range(100):
+        walker.sample(0.0)
+        worlds.step()
+    walker.wanted[:], asked = [0.0, 0.0, 2.4], []
+    for _ in range(60):
+        walker.sample(0.0)
+        worlds.step()
+        asked.append(walker.states["wanted"][0].copy())
+    speed, turn = np.abs(asked).T[[0, 2]]
+    assert (speed * turn <= MAX_SIDEWARD_ACCELERATION + 1e-6).all()
+    assert (np.diff(turn[:30]) > -1e-6).all()
+    assert turn[0] == pytest.approx(MAX_SIDEWARD_ACCELERATION / speed[0])
+    assert turn[-1] == pytest.approx(2.4), "a robot that stands still turns as it is to"
+    assert worlds.robots[0].uprightness().min() > 0.7
 
 
 def test_the_shipped_policy_of_a_t1_goes_where_it_is_to() -> None:

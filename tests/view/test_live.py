@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -52,6 +54,19 @@ def test_an_interrupted_run_is_closed_and_its_end_is_left_to_the_caller() -> Non
     watch_run(run, Watching(seconds=1.0, page=False, on_end=lambda: told.append(1)), Terminal(json=True))
     assert run.closed >= 1
     assert told == []
+
+
+def test_sigterm_ends_what_is_written_at_the_end_of_a_run() -> None:
+    run, written = Steps(), []
+
+    def write() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)  # the signal comes before the next line
+        written.append(1)
+
+    found = watch_run(run, Watching(seconds=0.2, page=False, pace=1000.0, on_end=write), Terminal(json=True))
+    assert written == []
+    assert found["simulated_s"] == pytest.approx(0.2)
 
 
 def test_a_page_holds_a_run_and_lets_it_go_on_at_another_pace() -> None:

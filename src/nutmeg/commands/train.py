@@ -1,24 +1,27 @@
-"""Train a network by reinforcement, from thousands of robots at once: a walk, or corrections of get-ups or of a kick.
+"""Train a network by reinforcement, from thousands of robots at once: a walk, or corrections of a motion.
 
 Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with a robot.toml, of which `nutmeg robots
 --describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
 angles, and learn in bodies that differ in mass, friction, gains and delay. Run and turn are walks that are mostly asked
-to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups and kicks are those of
-nao-spark.
+to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups, kicks and dives are those
+of nao-spark.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
-have the motions that they belong to (get-up-front.toml, get-up-back.toml or kick.toml). Players of a match use
-corrections of get-ups, not yet of kicks. Ctrl-C saves; the same command with the same --output goes on and ends with
-the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at 1 m/s after nine
-minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on the GPU.
+have the motions that they belong to (get-up-front.toml and get-up-back.toml, kick.toml or dive.toml). Players of a
+match use corrections of get-ups, not yet of kicks and dives. Ctrl-C saves; the same command with the same --output goes
+on and ends with the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at
+1 m/s after nine minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on
+the GPU.
 
 example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu
          nutmeg train walk --robot my/quadruped --level 0.5
          nutmeg train run --start runs/train-walk-nao-spark-type0-1 --level 0.5
+         nutmeg train walk --type type2 --start policy --level 0.6 --spread 0.35
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
+         nutmeg train dive --iterations 100
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
          nutmeg train --type type1 --start runs/train-nao-spark-type0-1 --level 0.8 --iterations 300
 """
@@ -37,7 +40,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from nutmeg.base.errors import EnvironmentProblem, FileError
+from nutmeg.base.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
 from nutmeg.base.journal import command_line, open_run, read_json
 from nutmeg.base.settings import Bounds, above, field_notes
 from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from nutmeg.base.journal import Run
     from nutmeg.learning.policies.ppo import PpoSettings
     from nutmeg.learning.policies.training import Iteration, Training, TrainSettings
+    from nutmeg.motion.policy import PolicySettings
     from nutmeg.view.terminal import Terminal
 
 _CHECKPOINT, _WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
@@ -55,6 +59,7 @@ _CHECKPOINT, _WEIGHTS, FILM = "checkpoint.npz", "weights.npz", "best.mp4"
 _LEARNING: dict[str, dict[str, Any]] = {
     "get-up": {"discount": 0.995, "spread": 0.5},
     "kick": {"discount": 0.995, "spread": 0.3},
+    "dive": {"discount": 0.995, "spread": 0.5},
 }
 """What differs between tasks: motions end with what counts, and begin as something that nearly works."""
 
@@ -75,6 +80,7 @@ _MEASURES: dict[str, dict[str, str]] = {
         "aside": "How far aside [m].",
         "fell": "The share of robots that fell.",
     },
+    "dive": {"saved": "The share of balls that did not pass, with exploration."},
 }
 """The measurement of each task."""
 
@@ -83,10 +89,10 @@ _MEASURES: dict[str, dict[str, str]] = {
 class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
-    task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick"]] = "walk"
+    task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick", "dive"]] = "walk"
     """The task that the network learns."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file or folder; get-ups and kicks are those of nao-spark."""
+    """Which robot: a name, or the path of a file or folder; get-ups, kicks and dives are those of nao-spark."""
     type: str = ""
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"
@@ -96,13 +102,16 @@ class Arguments(JsonOption):
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
     """How many robots learn at once."""
     start: Path | None = None
-    """The folder of another training, to begin with its networks."""
+    """The folder of another training, to begin with its networks; or a walk with a policy (policy, my.toml), to begin
+    with its network and a new critic. A walk goes on with the gait that it finds there."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
     """Weight of the entropy of the actions: more explores longer."""
+    divergence: Annotated[float, above(0.0)] = 0.012
+    """By how much an update may change the policy; less for few robots, or to go on gently from a good network."""
     spread: Annotated[float, above(0.0)] | None = None
-    """The first standard deviation of actions; 0.8, of get-ups and robots commanded angles 0.5, of kicks 0.3."""
+    """The first standard deviation of actions; 0.8; of get-ups, dives and robots commanded angles 0.5, of kicks 0.3."""
     hidden: tuple[Annotated[int, Bounds(1, 4096)], ...] = (128, 128)
     """Widths of the hidden layers; 256 128 for a walk with many joints."""
     seed: Seed = 1
@@ -126,6 +135,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     arguments = dataclasses.replace(
         arguments, type=arguments.type or ("type0" if arguments.robot == "nao-spark" else "")
     )
+    policy = _start_policy(arguments)
     settings = TrainSettings(
         task=arguments.task,
         robot=arguments.robot,
@@ -134,11 +144,14 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
+        gait=policy.gait if policy else None,
         ppo=_ppo(arguments),
     )
     names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))
     folder = arguments.output or Path("runs") / "-".join(name for name in names if name)
-    first = None if arguments.start is None else _kept(arguments.start / _CHECKPOINT)
+    first = None
+    if arguments.start is not None and (policy is None or arguments.start.is_dir()):
+        first = _kept(arguments.start / _CHECKPOINT)
     try:
         training = Training(settings, threads=arguments.threads, device=arguments.device)
     except ImportError as error:
@@ -157,6 +170,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             training.load(_kept(folder / _CHECKPOINT))
         elif first is not None:
             training.load(first, go_on=False)
+        elif policy is not None:
+            training.load_policy(policy.network(settings.kind))
         return _train(training, opened, arguments, terminal)
 
 
@@ -167,7 +182,28 @@ def _ppo(arguments: Arguments) -> PpoSettings:
     known = dict(_LEARNING.get(arguments.task, {}))
     if arguments.spread is not None or arguments.robot != "nao-spark":
         known["spread"] = arguments.spread or 0.5
-    return PpoSettings(entropy=arguments.entropy, hidden=arguments.hidden, **known)
+    return PpoSettings(entropy=arguments.entropy, divergence=arguments.divergence, hidden=arguments.hidden, **known)
+
+
+def _start_policy(arguments: Arguments) -> PolicySettings | None:
+    """The policy of the walk or of the training that a walk begins with: its network belongs to its gait."""
+    from nutmeg.learning.policies.training import WALKS
+    from nutmeg.motion.walk.files import read_walk
+
+    start = arguments.start
+    if start is None or arguments.task not in WALKS or (start.is_dir() and not (start / "params.toml").exists()):
+        return None
+    try:
+        walk = read_walk(str(start))
+    except UnknownNameError:
+        needed = "needed is the folder of a `nutmeg train` that has run, or a walk with a policy"
+        raise FileError(start, f"does not exist; {needed}.") from None
+    if walk.policy is None or (walk.robot != arguments.robot and not start.is_dir()):
+        found = f"a policy of {walk.robot}" if walk.policy else "no policy"
+        raise UsageError(
+            f"--start {start} is {found}; needed is a policy of {arguments.robot}, or the folder of a training."
+        )
+    return walk.policy
 
 
 def _kept(path: Path) -> dict[str, Any]:

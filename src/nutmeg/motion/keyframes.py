@@ -112,7 +112,8 @@ class KeyframeMotion:
     about: str = ""
     """Origin of the motion, in a sentence."""
     ball: tuple[float, float] = (0.0, 0.0)
-    """A kick: best place of the ball, ahead of the torso and to the left of it [m]."""
+    """A kick: best place of the ball, ahead of the torso and to the left of it [m]. A dive: where the ball passes that
+    its correction is told as (0, 0)."""
     tolerance: float = 0.0
     """A kick: largest distance of the ball from there along each axis [m]."""
     distance: float = 0.0

@@ -79,6 +79,8 @@ STANDING_VELOCITY = (0.02, 0.02, 0.05)
 """Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
 MAX_DECELERATION = (2.0, 2.0, 8.0)
 """Largest decrease of wanted velocities, because a robot that is stopped at once falls [m/s², m/s², rad/s²]."""
+MAX_SIDEWARD_ACCELERATION = 2.0
+"""Largest product of wanted speed and turn rate, because a robot that turns at once from a run falls [m/s²]."""
 RESPONSE_TIME = 0.3
 """Approximate time constant with which the true velocity follows the wanted one [s]."""
 

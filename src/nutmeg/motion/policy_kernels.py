@@ -18,6 +18,7 @@ from nutmeg.motion.policy import (
     MAX_ACTION,
     MAX_DECELERATION,
     MAX_HEADING_ERROR,
+    MAX_SIDEWARD_ACCELERATION,
     OBSERVATION_LIMIT,
     PROGRESS,
     RESPONSE_TIME,
@@ -165,7 +166,10 @@ def steer_walks(
             s.wanted[i] = eased[n, i] if moving else 0.0
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
-            s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -fastest_turn), fastest_turn)
+            # Heading errors at a run are corrected only as fast as the robot can turn without falling over its feet.
+            speed = math.sqrt(s.wanted[0] ** 2 + s.wanted[1] ** 2)
+            turn = min(fastest_turn, MAX_SIDEWARD_ACCELERATION / max(speed, 1e-6))
+            s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -turn), turn)
             # The clock starts in the half in which the chosen foot swings.
             if not s.steps:
                 s.clock = 0.5 * swing[n]

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import SimulationError, UsageError
-from nutmeg.base.interrupts import Starting, signals_handled
+from nutmeg.base.interrupts import Starting, signals_handled, terminated_as_interrupted
 from nutmeg.sim.pace import RealTime
 from nutmeg.sim.schedule import Schedule
 from nutmeg.sim.trace import TraceWriter
@@ -180,8 +180,8 @@ def watch(
 def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
     """Runs a simulation while a viewer shows it; returns facts for the command's output.
 
-    Ctrl-C ends the run, or the page if the run has ended before; either way the recording is finished. Before there is
-    anything to see, it is a KeyboardInterrupt, and no empty recording is left behind.
+    Ctrl-C and SIGTERM end the run, or the page or what `on_end` writes if the run has ended before; either way the
+    recording is finished. Before there is anything to see, Ctrl-C is a KeyboardInterrupt and leaves no empty recording.
     """
     clock = PageClock(how.pace)
     with tempfile.TemporaryDirectory(prefix="nutmeg-") as folder, signals_handled(clock.end, signal.SIGTERM):
@@ -203,7 +203,8 @@ def watch_run(run: Run, how: Watching, terminal: Terminal) -> dict[str, object]:
                 run.advance(left * CONTROL_CYCLE, clock)
             run.close()
             if how.on_end is not None:
-                how.on_end()
+                with terminated_as_interrupted():
+                    how.on_end()
             while viewer is not None and not how.seconds and viewer.alive and not clock.ended:
                 time.sleep(0.5)
         except KeyboardInterrupt:

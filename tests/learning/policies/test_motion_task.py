@@ -1,4 +1,4 @@
-"""Robots that learn to correct get-ups and kicks: where episodes begin, what is rewarded, and what ships."""
+"""Robots that learn to correct get-ups, kicks and dives: where episodes begin, what is rewarded, and what ships."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.learning.courses import ROBOT_NAME
-from nutmeg.learning.policies import motion_task
-from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
+from nutmeg.learning.policies.motion_task import DIVE_SIDE, DiveTask, GetUpTask, KickTask, MotionTask
 from nutmeg.motion.bodies import JointTargets
 from nutmeg.motion.inertial import FallDetector, Lying, UpEstimator
 from nutmeg.motion.keyframes import GetUp, read_motion, shipped_get_up, shipped_get_ups
-from nutmeg.motion.policy import KIND
+from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
+from nutmeg.sim.ball_way import DAMPING
 from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -74,10 +74,49 @@ def test_a_kick_earns_by_the_way_of_the_ball_and_ends_by_itself() -> None:
     assert far["distance"] > 0.5
 
 
-def test_results_of_motions_are_the_same_with_any_number_of_threads() -> None:
+def test_balls_of_a_dive_roll_past_the_robot_where_and_when_they_are_to() -> None:
+    task = DiveTask("nao-spark", "type0", 12, seed=4, stored=16)
+    still, ball = np.zeros((12, task.actions), np.float32), int(task.scene.model.body("ball").jntadr[0])
+    place, rate = task.scene.model.jnt_qposadr[ball], task.scene.model.jnt_dofadr[ball]
+    for _ in range(15):
+        task.advance(still)
+    q, v, e = task.worlds.qpos, task.worlds.qvel, task.episodes
+    # Nobody has touched them yet; what is left of the way follows from their speed, which they lose in proportion.
+    left = v[:, rate : rate + 2] * ((1 - np.exp(-DAMPING * (e["passes"] - 0.3))) / DAMPING)[:, None]
+    apart = q[:, place : place + 2] + left - e["origin"]
+    ahead = np.cos(e["yaw"]) * apart[:, 0] + np.sin(e["yaw"]) * apart[:, 1]
+    side = np.cos(e["yaw"]) * apart[:, 1] - np.sin(e["yaw"]) * apart[:, 0]
+    assert ahead == pytest.approx(np.zeros(12), abs=0.08)
+    told = DIVE_SIDE + task.states["task"][:, BALL + 1] * BALL_SCALE
+    assert np.abs(side - told).mean() < 0.08, "it knows where the ball will pass within 5 cm"
+    assert side.min() > 0.15
+    assert side.max() < 0.65
+    assert (np.linalg.norm(v[:, rate : rate + 2], axis=1) > 1.5).all()
+
+
+def test_a_dive_earns_by_balls_that_do_not_pass_and_later_wider_ones_are_harder() -> None:
+    task = DiveTask("nao-spark", "type0", 24, seed=4, stored=16)
+    still, shares = np.zeros((24, task.actions), np.float32), []
+    for level in (0.0, 1.0):
+        task.use_level(level)
+        task.begin(np.arange(24))
+        ends, rewards = np.zeros(24, dtype=bool), np.zeros(24)
+        for _ in range(80):
+            task.advance(still)
+            fresh = task.ended & ~ends
+            rewards[fresh], ends = task.reward[fresh], ends | fresh
+        assert ends.all()
+        assert set(np.unique(np.round(rewards))) <= {-1.0, 1.0}
+        shares.append(task.measures()["saved"])
+    assert shares[0] > 0.7
+    assert shares[1] < shares[0]
+
+
+@pytest.mark.parametrize("kind_of_task", [KickTask, DiveTask])
+def test_results_of_motions_are_the_same_with_any_number_of_threads(kind_of_task: type[MotionTask]) -> None:
     found = []
     for threads in (1, 3):
-        task = KickTask("nao-spark", "type1", 5, threads=threads, seed=2, stored=8)
+        task = kind_of_task("nao-spark", "type1", 5, threads=threads, seed=2, stored=8)
         rng = np.random.default_rng(0)
         for _ in range(20):
             task.advance(rng.standard_normal((5, task.actions)).astype(np.float32))
@@ -87,14 +126,24 @@ def test_results_of_motions_are_the_same_with_any_number_of_threads() -> None:
     assert np.array_equal(found[0][1], found[1][1])
 
 
+def test_a_dive_learns_a_few_iterations_and_writes_its_motion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(MotionTask.__init__, "__kwdefaults__", {**MotionTask.__init__.__kwdefaults__, "stored": 8})
+    options = ["train", "dive", "--worlds", "4", "--threads", "1", "-o", str(tmp_path / "run"), "--json"]
+    assert main([*options, "--iterations", "3"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {path.rsplit("/", 1)[-1] for path in result["files"]} == {"dive.toml", "report.html", "weights.npz"}
+    motion = read_motion(tmp_path / "run" / "dive.toml")
+    assert motion.correction is not None
+    assert motion.ball == (0.0, DIVE_SIDE)
+    assert "share of balls that did not pass" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_command_writes_motions_with_their_networks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        motion_task.MotionTask.__init__,
-        "__kwdefaults__",
-        {**motion_task.MotionTask.__init__.__kwdefaults__, "stored": 8},
-    )
+    monkeypatch.setattr(MotionTask.__init__, "__kwdefaults__", {**MotionTask.__init__.__kwdefaults__, "stored": 8})
     options = ["train", "get-up", "--worlds", "4", "--threads", "1", "-o", str(tmp_path / "run"), "--json"]
     assert main([*options, "--iterations", "1"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +19,16 @@ from nutmeg.base.kernels import grid_of
 from nutmeg.base.records import aligned
 from nutmeg.cli import main
 from nutmeg.learning.courses import start_walkers
-from nutmeg.learning.policies.ppo import PpoSettings
+from nutmeg.learning.policies.ppo import CRITIC_UPDATES, PpoSettings
 from nutmeg.learning.policies.task import Variation
 from nutmeg.learning.policies.training import BLOCK, Training, TrainSettings
 from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.legs.feet import find_feet
-from nutmeg.motion.policy import read_network
+from nutmeg.motion.policy import Gait, read_network
 from nutmeg.motion.policy_kernels import run_network
-from nutmeg.motion.walk.files import read_walk
+from nutmeg.motion.walk.files import read_walk, walk_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nutmeg.base.arrays import Floats32
     from nutmeg.learning.policies.walk_task import WalkName
 
@@ -224,6 +223,51 @@ def test_the_command_trains_goes_on_and_writes_a_walk(tmp_path: Path, capsys: py
     assert walk.policy is not None
     assert walk.policy.network("type0").sizes.tolist() == [71, 128, 128, 20]
     assert read_network(tmp_path / "run" / "weights.npz").mean.shape == (71,)
+
+
+def test_a_training_that_begins_with_the_network_of_a_walk_teaches_its_critic_first() -> None:
+    policy = read_walk("policy").policy
+    assert policy is not None
+    network = policy.network("type0")
+    quick = PpoSettings(cycles=2, epochs=1, batches=1)
+    training, kept = Training(dataclasses.replace(SMALL, worlds=4, ppo=quick)), list[dict[str, Any]]()
+    training.load_policy(network)
+    critic = training.learner.critic.numbers.copy()
+    training.run(CRITIC_UPDATES, checkpoint=kept.append)
+    assert np.array_equal(training.network().layers, network.layers)
+    assert not np.array_equal(training.learner.critic.numbers, critic)
+    np.testing.assert_allclose(training.network().mean, network.mean, atol=1e-3)
+    training.run(CRITIC_UPDATES + 1)
+    assert not np.array_equal(training.network().layers, network.layers)
+    with pytest.raises(UsageError, match=r"layers of \(71, 128, 128, 20\); this training needs \(71, 16, 20\)"):
+        Training(SMALL).load_policy(network)
+    # One that is killed while its critic learns goes on with that.
+    early = Training(dataclasses.replace(SMALL, worlds=4, ppo=quick))
+    early.load_policy(network)
+    early.run(2, checkpoint=kept.append)
+    again = Training(early.settings)
+    again.load(kept[-1])
+    assert again.learner.held == CRITIC_UPDATES - 2
+
+
+def test_the_command_begins_with_a_walk_and_keeps_its_gait(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = read_walk("policy")
+    assert shipped.policy is not None
+    gait = Gait(stride=0.4, gain=0.3)
+    weights = {"type0": str(Path(shipped.policy.folder) / shipped.policy.weights["type0"])}
+    mine = dataclasses.replace(shipped, policy=dataclasses.replace(shipped.policy, weights=weights, gait=gait))
+    (tmp_path / "mine.toml").write_text(walk_text(mine), encoding="utf-8")
+    options = ["train", "walk", "--worlds", "2", "--threads", "1", "--no-video", "--iterations", "1"]
+    assert main([*options, "--start", str(tmp_path / "mine.toml"), "-o", str(tmp_path / "run")]) == 0
+    assert main([*options, "--start", str(tmp_path / "run"), "-o", str(tmp_path / "next")]) == 0
+    for name in ("run", "next"):
+        found = read_walk(str(tmp_path / name)).policy
+        assert found is not None
+        assert found.gait == gait
+        assert found.network("type0").layers == pytest.approx(shipped.policy.network("type0").layers, abs=1e-6)
+    capsys.readouterr()
+    assert main([*options, "--robot", "t1", "--start", "policy", "-o", str(tmp_path / "other")]) != 0
+    assert "is a policy of nao-spark; needed is a policy of t1" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("robot", ["t1", "k1", "nao-v6", "ers7"])

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nutmeg.match.rules import trainer
-from nutmeg.match.rules.book import Rules, load_rules
+from nutmeg.match.rules.book import Foul, Rules, load_rules
 from nutmeg.match.rules.clock import state_after_look, time_to_next_judgement, time_to_next_look
 from nutmeg.match.rules.decisions import Decision, Event, MovePlayer, PlaceBall, SwapEnds
 from nutmeg.match.rules.fouls import penalised
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.referee import judge
-from nutmeg.match.rules.state import Facts, MatchState, new_match
+from nutmeg.match.rules.state import Facts, Held, MatchState, new_match
 
 LEFT, RIGHT = Side.LEFT, Side.RIGHT
 CYCLE = 0.1
@@ -173,10 +173,22 @@ def test_it_is_quiet_until_the_next_look_or_the_end_of_the_half(spl: Rules) -> N
     state = live(spl)
     assert time_to_next_judgement(state, spl) == pytest.approx(2.0)
     assert time_to_next_judgement(trainer.set_time(state, 599.0), spl) == pytest.approx(1.0)
-    calm = dataclasses.replace(
-        spl, fouls=dataclasses.replace(spl.fouls, inactive=dataclasses.replace(spl.fouls.inactive, on=False))
-    )
-    assert time_to_next_judgement(state, calm) == pytest.approx(600.0)
+    assert time_to_next_judgement(state, without_inspections(spl)) == pytest.approx(600.0)
+
+
+def without_inspections(rules: Rules, **fouls: float) -> Rules:
+    """Rules under which players may stand still, and with other numbers of fouls."""
+    inactive = dataclasses.replace(rules.fouls.inactive, on=False)
+    return dataclasses.replace(rules, fouls=dataclasses.replace(rules.fouls, inactive=inactive, **fouls))
+
+
+def test_it_is_quiet_until_a_player_has_served_its_time_which_begins_after_it_was_held_up(spl: Rules) -> None:
+    rules = without_inspections(spl, hold_time=0.5, removal_time=4.0)
+    held = Held(side=LEFT, index=2, foul=Foul.PUSHING, stamp=1.0)
+    state = dataclasses.replace(live(spl), elapsed=2.0, held=(held,))
+    assert time_to_next_judgement(state, rules) == 0.0
+    beside = dataclasses.replace(state, held=(dataclasses.replace(held, place=(0.0, 3.0)),))
+    assert time_to_next_judgement(beside, rules) == pytest.approx(1.0 + 0.5 + 4.0 - 2.0)
 
 
 def test_a_look_that_finds_nobody_need_not_be_asked_for(spl: Rules) -> None:

@@ -71,6 +71,13 @@ def test_what_cannot_be_done_is_left_out_and_said(message: bytes, problem: str) 
     assert orders.action.motors is None
 
 
+def test_the_first_unknown_effector_of_a_message_is_told_with_those_that_there_are() -> None:
+    first, second = read_orders(b"(q_hj1 0 0 0 0 0)(q_hj2 0 0 0 0 0)", "k1").problems
+    assert first.startswith("unknown effector 'q_hj1' of a K1; there are he1, he2, lae1, ")
+    assert first.endswith(", beam, SPK and syn")
+    assert second == "unknown effector 'q_hj2' of a K1"
+
+
 def test_speech_and_beams_stand_beside_motors() -> None:
     orders = read_orders(b"(he1 1 0 2 3 0)(SPK say 50 SGVsbG8=)(beam -1.5 2 90)(syn)", "t1")
     assert orders.problems == ()

@@ -24,13 +24,14 @@ from nutmeg.learning.policies.walk_kernels import (
 )
 from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
 from nutmeg.motion.policy_kernels import observe, set_progress, smooth
-from nutmeg.sim.ball_way import rest_of_ball, spin_in_world
+from nutmeg.sim.ball_way import DAMPING, RADIUS, rest_of_ball, spin_in_world
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Floats, Floats32, Indices
     from nutmeg.learning.policies.motion_task import MotionEpisode, MotionPlans, MotionRewards
+    from nutmeg.motion.policy import PolicyState
 
     Records = NDArray[np.void]
     Body = tuple[Records, Records, Records]
@@ -42,8 +43,20 @@ STEADY_TIME = 0.3
 """Time to go into the stance after a motion, as `SkillSettings.steady` [s]."""
 FAR_AWAY = 30.0
 """Balls that came further than this are not believed [m]."""
+NEAR_BALL, FAR_BALL = 1.0, 5.0
+"""The critic of a kick sees the ball up to this distance along each axis, that of a dive farther [m]."""
 MOVES = 0.3
 """A ball that is faster has been hit [m/s]."""
+EASY_SIDE, WIDE_SIDE = (0.2, 0.6), (0.2, 1.0)
+"""How far to the left of the robot the balls of a dive pass it at level 0 and at level 1 [m]."""
+EASY_TIME, QUICK_TIME = (0.7, 0.9), (0.5, 0.9)
+"""How long after a dive began they pass, at level 0 and at level 1 [s]."""
+ROLLING_SPEED, ROLLING_ANGLE = (2.5, 6.0), 0.4
+"""How fast they roll when the dive begins [m/s], and how far from straight ahead they come at most [rad]."""
+PASSED = 0.2
+"""A ball that is so far behind the line on which the robot stood has passed it [m]."""
+SAVED_TIME = 0.4
+"""A ball that has not passed so long after it should have is saved [s]."""
 
 
 @kernel
@@ -63,6 +76,37 @@ def pace_of(seconds: float, r: MotionRewards) -> float:
 def duration(e: MotionEpisode, p: MotionPlans) -> float:
     """How long a robot's motion takes at its pace [s]."""
     return float(p.ends[e.motion, p.frames[e.motion] - 1] / e.pace)
+
+
+@kernel
+def _between(e: MotionEpisode, easy: tuple[float, float], hard: tuple[float, float], level: float) -> float:
+    """A number drawn evenly between two bounds that move from the easy ones to the hard ones with the level."""
+    low, high = easy[0] + level * (hard[0] - easy[0]), easy[1] + level * (hard[1] - easy[1])
+    return low + (high - low) * uniform(e)
+
+
+@kernel
+def _roll_ball(
+    e: MotionEpisode, s: PolicyState, state: tuple[Floats, Floats], r: MotionRewards, p: MotionPlans
+) -> None:
+    """Lets a ball roll towards the line on which a robot stands, so that it passes to the left of it."""
+    q, v = state
+    side = _between(e, EASY_SIDE, WIDE_SIDE, r.level)
+    e.passes = _between(e, EASY_TIME, QUICK_TIME, r.level)
+    speed = _between(e, ROLLING_SPEED, ROLLING_SPEED, 0.0)
+    # A rolling ball loses speed in proportion to it; its spin is that of rolling, so that it does not slide at first.
+    way, angle = speed * (1.0 - math.exp(-DAMPING * e.passes)) / DAMPING, e.yaw + ROLLING_ANGLE * signed(e)
+    cos, sin = math.cos(e.yaw), math.sin(e.yaw)
+    along, across = math.cos(angle), math.sin(angle)
+    x, y = e.origin[0] - sin * side, e.origin[1] + cos * side
+    e.ball[0], e.ball[1] = x + way * along, y + way * across
+    at, rate = p.ball, p.ball_rate
+    q[at], q[at + 1], q[at + 2] = e.ball[0], e.ball[1], RADIUS
+    q[at + 3], q[at + 4], q[at + 5], q[at + 6] = 1.0, 0.0, 0.0, 0.0
+    v[rate], v[rate + 1], v[rate + 2] = -speed * along, -speed * across, 0.0
+    v[rate + 3], v[rate + 4], v[rate + 5] = speed * across / RADIUS, -speed * along / RADIUS, 0.0
+    # The robot knows only about where the ball will pass.
+    s.task[BALL + 1] = (side - p.places[e.motion, 1] + r.unsure * about_normal(e)) / BALL_SCALE
 
 
 @kernel
@@ -109,8 +153,10 @@ def begin_motions(
             s.angles[i], s.before[i], s.action[i], e.pending[i], e.start[i] = angle, angle, 0.0, 0.0, angle
         e.head[0], e.head[1] = 0.3 * signed(e), 0.3 * signed(e)
         s.task[BALL], s.task[BALL + 1] = 0.0, 0.0
-        s.task[KIND] = 0.0 if p.kicks else (1.0 if stored[2][chosen] == 0 else -1.0)
-        if p.kicks:
+        s.task[KIND] = 0.0 if p.kicks or p.dives else (1.0 if stored[2][chosen] == 0 else -1.0)
+        if p.dives:
+            _roll_ball(e, s, (q, v), r, p)
+        elif p.kicks:
             off = 0.2 * r.tolerance + 0.8 * r.level * r.tolerance
             x, y = off * signed(e), off * signed(e)
             ahead, left = p.places[e.motion, 0] + x, p.places[e.motion, 1] + y
@@ -188,11 +234,19 @@ def _observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpiso
     x, y = v[at.rate], v[at.rate + 1]
     out[0], out[1], out[2] = cos * x + sin * y, cos * y - sin * x, v[at.rate + 2]
     out[3], out[4] = q[at.root + 2], wrap_angle_exactly(heading(q, at.root) - e.yaw)
-    if p.kicks:
+    if p.kicks or p.dives:
+        far = FAR_BALL if p.dives else NEAR_BALL
         x, y = q[p.ball] - q[at.root], q[p.ball + 1] - q[at.root + 1]
-        out[5], out[6] = min(cos * x + sin * y, 1.0), min(max(cos * y - sin * x, -1.0), 1.0)
+        out[5], out[6] = min(cos * x + sin * y, far), min(max(cos * y - sin * x, -far), far)
         x, y = v[p.ball_rate], v[p.ball_rate + 1]
         out[7], out[8], out[9] = cos * x + sin * y, cos * y - sin * x, v[p.ball_rate + 2]
+
+
+@kernel
+def _has_passed(q: Floats, e: MotionEpisode, p: MotionPlans) -> bool:
+    """Whether the ball of a dive is behind the line on which the robot stood."""
+    x, y = q[p.ball] - e.origin[0], q[p.ball + 1] - e.origin[1]
+    return bool(math.cos(e.yaw) * x + math.sin(e.yaw) * y < -PASSED)
 
 
 @kernel
@@ -221,9 +275,20 @@ def judge_motions(
         total = 0.0
         for i in range(t.motors):
             total -= r.action * s.action[i] ** 2 / t.motors
-        if not p.kicks:
+        if not p.kicks and not p.dives:
             total += r.upright * up + r.height * min(high, 1.0)
         reward[n] = total * t.period
+        if p.dives:
+            passed = _has_passed(q, e, p)
+            ended[n] = passed or e.cycle * t.period >= max(e.passes + SAVED_TIME, whole)
+            if ended[n]:
+                reward[n] += -r.fall if passed else r.saved
+                e.tried += 1
+                e.saved += int(not passed)
+            _observe_truth(q, v, at, p, e, truth[n])
+            set_progress(s, min((e.cycle + 1) * t.period / whole, 1.0))
+            observe(s, t, out[n])
+            continue
         over = e.cycle >= int(whole / t.period) + r.standing
         fell = p.kicks and (up < FALLEN_UP or high < FALLEN_HEIGHT)
         if p.kicks and e.hit == 0 and abs(v[p.ball_rate]) + abs(v[p.ball_rate + 1]) > MOVES:

@@ -1,10 +1,12 @@
-r"""Get-ups and kicks: N robots that learn to correct a keyframe motion, each in an episode of its own.
+r"""Get-ups, kicks and dives: N robots that learn to correct a keyframe motion, each in an episode of its own.
 
     task = GetUpTask("nao-spark", "type0", count=2048, threads=16, seed=1)
     task = KickTask("nao-spark", "type0", count=2048, threads=16, seed=1)
+    task = DiveTask("nao-spark", "type0", count=2048, threads=16, seed=1)
 
 An episode is one motion. It begins with a state that robots really came into: walkers that were pushed over and lie
-still, or that were stopped to kick. A store of such states is made once, by the same `Skills` that players use.
+still, or that were stopped to kick or to dive. A store of such states is made once, by the same `Skills` that players
+use.
 
 A get-up earns, in a second, the cosine of the torso's tilt and 1.5 times the share of its standing height, and 2 in the
 end if the robot stands then and half a second later. While robots succeed, a long motion is played faster, until
@@ -13,6 +15,10 @@ it takes `seconds`. With d the way that the ball will have come straight ahead a
     0.3 (d - s) - 1 for a fall
 
 where the way is known a moment after the kick: a ball that is let alone flies, bounces and rolls as it must.
+
+A dive earns 1 if a rolling ball does not pass the line on which the robot stood, and pays 1 if it does. The ball would
+pass to the left of the robot within a second; the network is told how far to the left, about. The farther and the
+sooner it passes, the harder it is, and more so at higher levels.
 """
 
 from __future__ import annotations
@@ -67,8 +73,15 @@ BALL_AWAY = (-3.0, 3.0)
 TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
 """What only the critic sees, in a mirror: the torso's velocity ahead, aside and upward, its height, how far it has
 turned, where the ball is and how fast, ahead, aside and (velocity) upward."""
-ENOUGH_STOOD, FEW_FALLS = 0.9, 0.1
-"""The level grows while more than this share of robots stands up, or less than this share falls in kicking."""
+ENOUGH_STOOD, FEW_FALLS, ENOUGH_SAVED = 0.9, 0.1, 0.7
+"""The level grows while more than this share of robots stands up, less than this share falls in kicking, or more than
+this share of balls is saved."""
+COUNTED = ("stood", "distance", "aside", "saved")
+"""What episodes count."""
+DIVE_SIDE = 0.6
+"""How far to the left of a robot the ball passes that its network is told as 0 [m]."""
+DIVE_UNSURE = 0.05
+"""Standard deviation with which a diving robot knows where the ball will pass [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +104,8 @@ class MotionRewards(Rewards):
     """Reward for each metre that the ball will have come."""
     standing: int = 25
     """For how many cycles a robot must stand after a motion."""
+    saved: float = 1.0
+    """Reward for a ball that a dive keeps from passing."""
     watched: int = 0
     """How many cycles after it has hit the ball a robot is watched; 0 for until its motion is over."""
 
@@ -119,6 +134,10 @@ class MotionEpisode(Episode):
     """Sum of how far their balls will have come straight ahead [m]."""
     aside: float
     """Sum of how far aside [m]."""
+    passes: float
+    """When the ball of a dive would pass the robot [s]."""
+    saved: int
+    """How many balls of these episodes did not pass."""
 
 
 class MotionPlans(NamedTuple):
@@ -126,6 +145,8 @@ class MotionPlans(NamedTuple):
 
     kicks: bool
     """Whether they are kicks."""
+    dives: bool
+    """Whether they are dives."""
     ball: int
     """Place of the ball in the configuration."""
     ball_rate: int
@@ -156,7 +177,7 @@ class States(NamedTuple):
 
 
 class MotionTask(RobotTask):
-    """N robots that learn to correct a motion; `GetUpTask` and `KickTask` say which.
+    """N robots that learn to correct a motion; `GetUpTask`, `KickTask` and `DiveTask` say which.
 
     Args:
         robot: which robot; it has velocity drives and legs like a Nao's.
@@ -188,18 +209,22 @@ class MotionTask(RobotTask):
         scene = assemble(SceneSettings(field="floor", ball=self.ball, robots=(placement,), visuals=False))
         self.correction = Correction(weights={scene.robot(ROBOT_NAME).kind: "weights.npz"})
         """How far the network corrects them."""
-        design = TaskDesign(self.correction.gait, rewards or MotionRewards(), TRUTH_MIRROR)
+        design = TaskDesign(self.correction.gait, rewards or self._usual_rewards(), TRUTH_MIRROR)
         super().__init__(scene, count, design, threads=threads)
         self.motions = self._shipped()
         """The motions that are corrected."""
         self._plans = self._planned()
-        self._last_counted = {"stood": 0.0, "distance": 0.0, "aside": 0.0}
+        self._last_counted = dict.fromkeys(COUNTED, 0.0)
         first, second = np.random.SeedSequence(seed).spawn(2)
         self._walkers_count = stored
         self.stored = self._store(threads, np.random.default_rng(first))
         """The states that episodes begin with."""
         self.reseed(second)
         self.begin(np.arange(count))
+
+    def _usual_rewards(self) -> MotionRewards:
+        """What counts if nothing else is said."""
+        return MotionRewards()
 
     def _shipped(self) -> tuple[KeyframeMotion, ...]:
         """The motions that come with Nutmeg for the robot."""
@@ -223,7 +248,8 @@ class MotionTask(RobotTask):
             slopes[number, used] = motion_slopes(motion, table)[:, moved]
         joint = int(model.body("ball").jntadr[0]) if self.scene.has_ball else -1
         return MotionPlans(
-            kicks=self.scene.has_ball,
+            kicks=self.learning == "kick",
+            dives=self.learning == "dive",
             ball=int(model.jnt_qposadr[joint]) if joint >= 0 else 0,
             ball_rate=int(model.jnt_dofadr[joint]) if joint >= 0 else 0,
             assigned=np.full(self.count, -1) if assigned is None else assigned,
@@ -255,6 +281,21 @@ class MotionTask(RobotTask):
         """States in which the motion begins."""
         raise NotImplementedError
 
+    def _stopped(self, threads: int, rng: np.random.Generator) -> States:
+        """Walkers that were stopped, a moment after they stand."""
+        worlds, skills = self._walkers(threads, rng)
+        skills.wanted[:] = 0.0
+        settled = rng.uniform(*SETTLE, worlds.count)
+        found: list[tuple[Floats, Floats, int]] = []
+        stored = np.zeros(worlds.count, dtype=bool)
+        for _ in range(AFTER_CYCLES):
+            skills.sample(0.0)
+            for row in np.flatnonzero((skills.state == Skill.STAND) & (skills.since >= settled) & ~stored):
+                stored[row] = True
+                found.append((worlds.qpos[row].copy(), worlds.qvel[row].copy(), 0))
+            worlds.step(self._steps)
+        return _joined(found)
+
     def _begin(self, rows: Indices, seen: Floats32) -> None:
         from nutmeg.learning.policies.motion_kernels import begin_motions
 
@@ -280,9 +321,9 @@ class MotionTask(RobotTask):
         tried = int(episodes["tried"].sum())
         if not tried:
             return self._last_counted
-        found = {name: float(episodes[name].sum()) / tried for name in ("stood", "distance", "aside")}
+        found = {name: float(episodes[name].sum()) / tried for name in COUNTED}
         self._last_counted = found
-        for name in ("tried", "stood", "distance", "aside"):
+        for name in ("tried", *COUNTED):
             episodes[name] = 0
         return found
 
@@ -357,19 +398,7 @@ class KickTask(MotionTask):
         return None
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
-        """Walkers that were stopped, a moment after they stand."""
-        worlds, skills = self._walkers(threads, rng)
-        skills.wanted[:] = 0.0
-        settled = rng.uniform(*SETTLE, worlds.count)
-        found: list[tuple[Floats, Floats, int]] = []
-        stored = np.zeros(worlds.count, dtype=bool)
-        for _ in range(AFTER_CYCLES):
-            skills.sample(0.0)
-            for row in np.flatnonzero((skills.state == Skill.STAND) & (skills.since >= settled) & ~stored):
-                stored[row] = True
-                found.append((worlds.qpos[row].copy(), worlds.qvel[row].copy(), 0))
-            worlds.step(self._steps)
-        return _joined(found)
+        return self._stopped(threads, rng)
 
     def measures(self) -> dict[str, float]:
         """Mean ways of the balls straight ahead and aside [m], and the share of robots that fell."""
@@ -379,6 +408,36 @@ class KickTask(MotionTask):
     def mastered(self, found: dict[str, float]) -> bool:
         """Whether hardly any robot falls."""
         return found["fell"] < FEW_FALLS
+
+
+class DiveTask(MotionTask):
+    """N robots that learn to dive to the left for rolling balls."""
+
+    learning = "dive"
+    ball = "sim3d"
+
+    def _shipped(self) -> tuple[KeyframeMotion, ...]:
+        table = self.table
+        dive = shipped_motion(table.settings.name, "dive", table.kind)
+        return (dataclasses.replace(dive, ball=(0.0, DIVE_SIDE)),)
+
+    def _usual_rewards(self) -> MotionRewards:
+        return MotionRewards(unsure=DIVE_UNSURE)
+
+    def mirrors(self) -> Mirrors | None:
+        """None: a dive to the left is not its own mirror image."""
+        return None
+
+    def _store(self, threads: int, rng: np.random.Generator) -> States:
+        return self._stopped(threads, rng)
+
+    def measures(self) -> dict[str, float]:
+        """The share of balls that did not pass."""
+        return {"saved": self._counted()["saved"]}
+
+    def mastered(self, found: dict[str, float]) -> bool:
+        """Whether most balls are saved."""
+        return found["saved"] > ENOUGH_SAVED
 
 
 def _joined(found: Sequence[tuple[Floats, Floats, int]]) -> States:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nutmeg.base.arrays import Floats, Floats32, Indices
+    from nutmeg.motion.policy import Network
 
 Array = Any
 """An array of numpy, or a tensor of torch on its device."""
@@ -42,6 +43,11 @@ FAR = 3.0
 """An update ends when the divergence is this many times the wanted one."""
 LOWEST_SPREAD = -3.0
 """The least logarithm of a standard deviation of actions."""
+CRITIC_UPDATES, GENTLE_RATE = 10, 1e-4
+"""A policy that comes without a critic stays as it is for so many updates, while a critic learns to judge it; its first
+step size then."""
+KNOWN_COUNT = 1e7
+"""So many observations count for the normalisation that such a policy brings: it must not change quickly."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,6 +318,8 @@ class Learner:
         self._spread_slope: Array = self.spread * 0.0
         self._optimiser = _Adam([self.policy.numbers, self.critic.numbers, self.spread])
         self.rate = settings.rate
+        self.held = 0
+        """For how many updates only the critic learns."""
         self._mirrors: list[list[Array]] = []
         self._act: Perceptron | Symmetric = self.policy
         self._judge: Perceptron | Symmetric = self.critic
@@ -371,7 +379,10 @@ class Learner:
             if divergence > FAR * s.divergence:
                 break
         # Adapted once an update: a step size that grew between batches would overshoot before it is measured.
-        if divergence > 1.5 * s.divergence:
+        if self.held:
+            self.held -= 1
+            self.rate = self.rate if self.held else GENTLE_RATE
+        elif divergence > 1.5 * s.divergence:
             self.rate = max(self.rate / 1.3, SLOWEST_RATE)
         elif divergence < s.divergence / 1.5:
             self.rate = min(self.rate * 1.3, FASTEST_RATE)
@@ -430,6 +441,8 @@ class Learner:
             length = sum((one * one).sum() for one in group) ** 0.5
             shorter = self.arrays.module.clip(self.settings.steepest / (length + 1e-12), None, 1.0)
             gradients += [one * shorter for one in group]
+        if self.held:
+            gradients[0], gradients[1] = gradients[0] * 0.0, gradients[1] * 0.0
         self._optimiser.step([gradients[0], gradients[2], gradients[1]], self.rate)
         self.spread[:] = self.arrays.module.clip(self.spread, LOWEST_SPREAD, 1.0)
 
@@ -444,7 +457,7 @@ class Learner:
         found: dict[str, Any] = {name: np.array(get(value)) for name, value in kept.items()}
         for name, seen in (("seen", self.seen), ("known", self.known)):
             found.update({f"{name}_mean": seen.mean, f"{name}_variance": seen.variance, f"{name}_count": seen.count})
-        return {**found, "rate": self.rate, "steps": adam.steps}
+        return {**found, "rate": self.rate, "steps": adam.steps, "held": self.held}
 
     def load(self, kept: dict[str, Any]) -> None:
         """Goes on from what `save` gave."""
@@ -458,4 +471,15 @@ class Learner:
             seen.mean, seen.variance = np.array(kept[f"{name}_mean"]), np.array(kept[f"{name}_variance"])
             seen.count = float(kept[f"{name}_count"])
         self.rate, adam.steps = float(kept["rate"]), int(kept["steps"])
+        self.held = int(kept.get("held", 0))
+        self._normalise()
+
+    def load_policy(self, network: Network) -> None:
+        """Goes on from a policy without its critic, which learns alone for the first `CRITIC_UPDATES` updates."""
+        self.policy.numbers[:] = self.arrays.put(network.layers)
+        width = len(network.mean)
+        self.seen.mean, self.seen.variance = network.mean.astype(float), 1.0 / network.scale.astype(float) ** 2
+        self.seen.count = KNOWN_COUNT
+        self.known.mean[:width], self.known.variance[:width] = self.seen.mean, self.seen.variance
+        self.held = CRITIC_UPDATES
         self._normalise()

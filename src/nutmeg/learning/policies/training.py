@@ -20,7 +20,7 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
-from nutmeg.learning.policies.motion_task import GetUpTask, KickTask
+from nutmeg.learning.policies.motion_task import DiveTask, GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
 from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.policy import Gait, Network
@@ -28,10 +28,11 @@ from nutmeg.motion.policy import Gait, Network
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nutmeg.learning.policies.motion_task import MotionTask
     from nutmeg.learning.policies.task import RobotTask
     from nutmeg.sim.worlds import Device
 
-TaskName = Literal["walk", "run", "turn", "get-up", "kick"]
+TaskName = Literal["walk", "run", "turn", "get-up", "kick", "dive"]
 WALKS = ("walk", "run", "turn")
 """Tasks with networks that walk: they differ in what is commanded, and may begin with each other's networks."""
 BLOCK = 25
@@ -49,7 +50,7 @@ class TrainSettings:
     task: TaskName = "walk"
     """What is learned."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file; get-ups and kicks are those of `nao-spark`."""
+    """Which robot: a name, or the path of a file; get-ups, kicks and dives are those of `nao-spark`."""
     kind: str = ""
     """Its type; empty for the plain one."""
     actuation: str = "ideal"
@@ -84,7 +85,8 @@ class Iteration:
     measures: Mapping[str, float]
     """What the task measures, with the noise of exploration: of walks the falls of a robot in a minute, the share by
     which velocities are missed, the turn rates that are missed [rad/s], and the share of wanted speeds ahead; of
-    get-ups the share that stood; of kicks the distance [m] and the share that fell."""
+    get-ups the share that stood; of kicks the distance [m] and the share that fell; of dives the share of balls that
+    did not pass."""
     level: float
     """How hard the task is: of a walk the share of the highest velocities that is commanded."""
     spread: float
@@ -102,8 +104,8 @@ def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> 
         return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, learning=learning, device=device)
     if device != "cpu":
         raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
-    made = GetUpTask if s.task == "get-up" else KickTask
-    return made(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
+    motions: dict[str, type[MotionTask]] = {"get-up": GetUpTask, "kick": KickTask, "dive": DiveTask}
+    return motions[s.task](s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
 
 class Training:
@@ -149,6 +151,13 @@ class Training:
         self.learner.load(dict(kept))
         if go_on:
             self.iterations, self.level = int(kept["iterations"]), float(kept["level"])
+
+    def load_policy(self, network: Network) -> None:
+        """Begins a training with the network of a walk; its critic learns alone for the first iterations."""
+        sizes, found = self.learner.policy.sizes, tuple(int(size) for size in network.sizes)
+        if found != sizes:
+            raise UsageError(f"the policy's network has layers of {found}; this training needs {sizes}.")
+        self.learner.load_policy(network)
 
     def run(
         self,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
-    from nutmeg.learning.policies.task import LearningBody
+    from nutmeg.learning.policies.task import Episode, LearningBody
     from nutmeg.learning.policies.walk_task import WalkEpisode, WalkRewards
     from nutmeg.motion.legs.feet import FeetTable
     from nutmeg.motion.policy import PolicyState, PolicyTable
@@ -105,7 +105,7 @@ class Walkers(NamedTuple):
 
 
 @kernel
-def uniform(e: WalkEpisode) -> float:
+def uniform(e: Episode) -> float:
     """A number 0..1 from a robot's own sequence (splitmix64 of Steele, Lea and Flood, 2014)."""
     e.seed += np.uint64(0x9E3779B97F4A7C15)
     z = e.seed
@@ -116,7 +116,7 @@ def uniform(e: WalkEpisode) -> float:
 
 
 @kernel
-def about_normal(e: WalkEpisode) -> float:
+def about_normal(e: Episode) -> float:
     """About a standard normal number, never beyond six: the sum of twelve uniform ones."""
     total = -6.0
     for _ in range(12):
@@ -125,7 +125,7 @@ def about_normal(e: WalkEpisode) -> float:
 
 
 @kernel
-def signed(e: WalkEpisode) -> float:
+def signed(e: Episode) -> float:
     """A number drawn evenly from -1 to 1, from a robot's own sequence."""
     return 2.0 * uniform(e) - 1.0
 

@@ -10,7 +10,7 @@ looks around. Turns are commanded as a player commands them: the missing heading
 With v the velocity in the robot's frame over the last steps, w its turn rate, v* and w* the wanted ones, and d the
 heading that is missing, the reward of a second is
 
-    1.5 (1 - e) + exp(-(|v - v*| / 0.125 V)^2)          e = |v - v*| / (|v*| + 0.15 V), at most 1.5
+    2.5 (1 - e) + exp(-(|v - v*| / 0.125 V)^2)        e = |v - v*| / (|v*| + 0.15 V), at most 1.5
     + (1 - 0.7 min(e, 1)) (                             V the highest speed ahead
         0.8 (exp(-((w - w*) / 0.5)^2) + (1 - f) / 2)    f = |w - w*| / (|w*| + 0.5), at most 1.5
         + 0.5 (exp(-(d / 0.1)^2) - 2 |d|)
@@ -18,8 +18,8 @@ heading that is missing, the reward of a second is
     - |tilt|^2 - 0.02 |rates of roll and pitch|^2 - small costs of speeds, actions and joints off their stance
 
 and a fall costs 1. Without the factor of the second line a T1 learned within a million cycles to step and turn on the
-spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2.5 (1 - e),
-and 2 for their feet.
+spot without ever falling, and nothing else in the next five million. Robots that are commanded angles earn 2 for
+their feet.
 """
 
 from __future__ import annotations

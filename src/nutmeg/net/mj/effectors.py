@@ -113,6 +113,7 @@ class _Draft(Draft):
         wanted = "five finite numbers: degrees, degrees/s, kp, kd, N m"
         super().__init__(_COLUMNS[robot], MOTOR_NUMBERS, wanted)
         self._robot = robot
+        self._named = False  # whether a problem already names the effectors that there are
         self.say: tuple[float, bytes] | None = None
 
     def _other(self, name: bytes, values: list[Expression]) -> None:
@@ -121,7 +122,9 @@ class _Draft(Draft):
         elif name == b"init":
             self.problems.append("a second (init ...)")
         else:
-            self.problems.append(f"unknown effector {sexpr.shown(name)} of a {self._robot.upper()}")
+            known = "" if self._named else f"; there are {', '.join(EFFECTORS[self._robot])}, beam, SPK and syn"
+            self.problems.append(f"unknown effector {sexpr.shown(name)} of a {self._robot.upper()}{known}")
+            self._named = True
 
     def _speak(self, values: list[Expression]) -> None:
         loudness = sexpr.number(values[1]) if len(values) > 2 else None
