@@ -22,6 +22,8 @@ import nutmeg
 
 SOURCE = str(Path(nutmeg.__file__).parent)
 EXAMPLE = Path(__file__).parents[1] / "examples" / "servo_xl330" / "identify.toml"
+MAX_JOIN_ROUNDS = 200
+"""Rounds of 20 cycles within which both agents must have joined."""
 
 
 class Trace:
@@ -51,17 +53,24 @@ class Trace:
 
 def served_cycle(trace: Trace) -> int:
     """Cycles of a served match with two agents."""
+    from nutmeg.commands.serve import rehearse
     from nutmeg.match.game import Game
     from nutmeg.match.rules.book import load_rules
     from nutmeg.net.simspark.agent import play_crowd, spark_lines
     from nutmeg.net.simspark.server import Server, ServerSettings
 
-    with Server(Game(load_rules("sim3d"), seed=1), ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
+    rules = load_rules("sim3d")
+    rehearse(rules)  # a server that compiles while agents wait takes them for hung ones
+    with Server(Game(rules, seed=1), ServerSettings(agent_port=0, monitor_port=0, pace="sync")) as server:
         address = ("127.0.0.1", server.agent_port)
-        threading.Thread(target=play_crowd, args=(*address, 2, spark_lines(), 400), daemon=True).start()
-        server.run(100)
-        if server.agents != 2:
-            raise SystemExit(f"{server.agents} of 2 agents play; what they printed says why.")
+        threading.Thread(target=play_crowd, args=(*address, 2, spark_lines(), 100_000), daemon=True).start()
+        for _ in range(MAX_JOIN_ROUNDS):  # a busy machine needs its time until both have joined
+            server.run(20)
+            if server.agents == 2:
+                break
+        else:
+            raise SystemExit(f"{server.agents} of 2 agents play: the others were disconnected, or their program ended.")
+        server.run(60)
         with trace():
             server.run(30)
     return 30
