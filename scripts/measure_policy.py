@@ -8,6 +8,7 @@ Prints a table in Markdown: for each direction the mean speed over ten seconds f
 error, the mean absolute change of heading, and falls, at the highest velocities that the walk file names. Starts are
 disturbed as in `nutmeg walk measure`. The true heading is not told to the robot. With --bodies every start has a body
 of its own: masses, centre of mass, friction and damping are drawn as in training (`Variation`), with other seeds.
+With --changes robots also walk for 20 s at velocities that change every one to three seconds, and who falls is counted.
 Speeds may be given (--fastest, --back), to find out what the walk file should name. With --rewards it also prints what
 a second of the training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions
 that are zero.
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 SEED, CYCLES = 20_261_116, 500
 BEHIND = 8.0  # straight ways begin so far behind the middle of the floor, which ends 10 m from there [m]
+CHANGING_CYCLES = 1000
 DIRECTIONS = ("ahead", "back", "aside", "turn")
 
 
@@ -103,6 +105,36 @@ def walked(
     return Walked(way / (CYCLES * CONTROL_CYCLE), turned, fell)
 
 
+def changed(scene: Scene, walk: WalkParameters, trials: int, threads: int, seed: int) -> str:
+    """Falls of robots in 20 s of velocities that change every one to three seconds.
+
+    They are the highest in a direction, standing, or any mixture, so that a run may be followed by a turn on the spot.
+    """
+    policy = walk.policy
+    assert policy is not None
+    (ahead, aside, turn), back = policy.fastest, policy.back
+    straight = np.array(
+        [[0, 0, 0], [ahead, 0, 0], [-back, 0, 0], [0, aside, 0], [0, -aside, 0], [0, 0, turn], [0, 0, -turn]]
+    )
+    generators = [np.random.default_rng([seed, len(DIRECTIONS), n]) for n in range(trials)]
+    worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
+    robot, judge, rng = worlds.robots[0], FallJudge(worlds), np.random.default_rng([seed, 78])
+    fell, until = np.zeros(trials, dtype=bool), np.zeros(trials)
+    for cycle in range(CHANGING_CYCLES):
+        for n in np.flatnonzero(until <= cycle):
+            angle, size = rng.uniform(0, 2 * math.pi), math.sqrt(rng.uniform())
+            x, y = size * math.cos(angle), size * math.sin(angle)
+            mixture = x * (ahead if x > 0 else back), y * aside, rng.uniform(-turn, turn) * (1 - 0.5 * size)
+            kind = rng.integers(len(straight) + 1)
+            walker.wanted[n] = mixture if kind == len(straight) else straight[kind]
+            until[n] = cycle + rng.integers(50, 150)
+        walker.sample(0.0)
+        worlds.advance(CONTROL_CYCLE)
+        robot.pose[:, :2] = np.clip(robot.pose[:, :2], -BEHIND, BEHIND)  # the floor ends there
+        fell |= judge.now()
+    return f"{int(fell.sum())} of {trials}"
+
+
 def cells(found: Walked, direction: str) -> str:
     """Mean speed with twice its standard error, of who stood, the change of heading, and falls."""
     stood = ~found.fell
@@ -135,11 +167,12 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--actuation", default="ideal")
-    parser.add_argument("--directions", nargs="+", default=DIRECTIONS, choices=DIRECTIONS)
+    parser.add_argument("--directions", nargs="*", default=DIRECTIONS, choices=DIRECTIONS)
     parser.add_argument("--types", nargs="+", help="only these types of the robot")
     parser.add_argument("--fastest", nargs=3, type=float, help="instead of the walk file's [m/s, m/s, rad/s]")
     parser.add_argument("--back", type=float, help="instead of the walk file's [m/s]")
     parser.add_argument("--seed", type=int, default=SEED, help="of starts and bodies; others than those of the docs")
+    parser.add_argument("--changes", action="store_true", help="also 20 s of velocities that change")
     parser.add_argument("--bodies", action="store_true")
     parser.add_argument("--rewards", action="store_true")
     arguments = parser.parse_args()
@@ -167,6 +200,9 @@ def main() -> None:
             for direction in arguments.directions
         ]
         _say(f"| {kind} | " + " | ".join(row) + " |")
+        if arguments.changes:
+            said = changed(scene, walk, arguments.trials, arguments.threads, arguments.seed)
+            _say(f"falls when velocities change: {said}")
         if arguments.rewards:
             scene = walk_scene(walk.robot, type_, arguments.actuation)
             still, moves = (earned(scene, policy, arguments.seed, moves=one) for one in (False, True))
