@@ -43,7 +43,7 @@ import tyro
 from nutmeg.base.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
 from nutmeg.base.journal import command_line, open_run, read_json
 from nutmeg.base.settings import Bounds, above, field_notes
-from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed
+from nutmeg.commands.options import Count, JsonOption, OptionalOutput, Seed, Threads, processors
 
 if TYPE_CHECKING:
     from nutmeg.base.journal import Run
@@ -116,8 +116,8 @@ class Arguments(JsonOption):
     """Widths of the hidden layers; 256 128 for a walk with many joints."""
     seed: Seed = 1
     """Seed of everything random."""
-    threads: Annotated[int, Bounds(1, 256)] = 2
-    """How many threads simulate; results are the same."""
+    threads: Threads = 0
+    """How many threads simulate; 0: one for each processor. Results are the same."""
     device: str = "cpu"
     """cpu; gpu for robots and networks on a CUDA device (walks only); cuda for the networks alone. Both need torch."""
     video: bool = True
@@ -153,7 +153,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     if arguments.start is not None and (policy is None or arguments.start.is_dir()):
         first = _kept(arguments.start / _CHECKPOINT)
     try:
-        training = Training(settings, threads=arguments.threads, device=arguments.device)
+        training = Training(settings, threads=processors(arguments.threads), device=arguments.device)
     except ImportError as error:
         raise EnvironmentProblem(
             f"--device {arguments.device} needs torch: {error}. pip install 'nutmeg-sim[train]', or leave it out."
