@@ -172,7 +172,7 @@ STRATEGIES = {
     BOOSTER_NAME: _BOOSTER,
     # Their walk needs 0.4 m to stop for a kick from full speed; their keepers do not dive.
     BOOSTER_KICKS_NAME: replace(_BOOSTER, kicks=True, slow_at_kick=0.8, sure_shot_time=1.8),
-    # It falls less often in duels than `builtin`, see docs/explanation/match.md.
+    # Against itself it falls and fouls less than half as often as `builtin`, see docs/explanation/match.md.
     "careful": replace(_BUILTIN, brake_time=0.7, duel_speed=0.4),
     BUILTIN_NAME: _BUILTIN,
 }
