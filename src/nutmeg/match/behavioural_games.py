@@ -173,10 +173,12 @@ class BehaviourGames:
             self._decide(begun)
         self.world.step(chosen)
         watch_matches(chosen, state.players, state.balls, state.contact, state.pushed, self._watch)
+        # Ball control is counted where the ball and the players were, not where the referee then puts them.
+        ball, speed, pose, present = (one.copy() for one in (state.ball, state.ball_speed, state.pose, state.present))
         for m in chosen[self._watch.clocks["asks"][chosen]].tolist():
             self._judge(m)
         in_play = chosen[self._table.modes[chosen] == int(PlayMode.PLAY_ON)]
-        observe_matches(in_play, self.controls, state.ball, state.ball_speed, state.pose, state.present)
+        observe_matches(in_play, self.controls, ball, speed, pose, present)
         self.senses.update(chosen)
 
     def _decide(self, chosen: Ints) -> None:
