@@ -174,7 +174,7 @@ class BehaviourGames:
         self.world.step(chosen)
         watch_matches(chosen, state.players, state.balls, state.contact, state.pushed, self._watch)
         # Ball control is counted where the ball and the players were, not where the referee then puts them.
-        ball, speed, pose, present = (one.copy() for one in (state.ball, state.ball_speed, state.pose, state.present))
+        ball, speed, pose, present = state.ball.copy(), state.ball_speed.copy(), state.pose.copy(), state.present.copy()
         for m in chosen[self._watch.clocks["asks"][chosen]].tolist():
             self._judge(m)
         in_play = chosen[self._table.modes[chosen] == int(PlayMode.PLAY_ON)]
