@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.deciding_player import POLICY_TYPES, DecidingPlayer, PlayerSetup
@@ -82,27 +83,36 @@ class Body:
 def team_of(text: str) -> tuple[str, Strategy]:
     """The name of a team, and its strategy."""
     name, _, changes = text.partition(":")
-    base = strategy(name)
+    try:
+        base = strategy(name)
+    except UnknownNameError as error:
+        raise SystemExit(str(error)) from None
     values = {}
     for change in filter(None, changes.split(",")):
         key, _, value = change.partition("=")
-        values[key] = type(getattr(base, key))(float(value))
+        allowed = sorted(field.name for field in dataclasses.fields(base))
+        if key not in allowed:
+            raise SystemExit(f"{text}: a strategy has no parameter {key!r}; it has {', '.join(allowed)}.")
+        try:
+            values[key] = type(getattr(base, key))(float(value))
+        except ValueError:
+            raise SystemExit(f"{text}: {key}={value!r} is no number; write for instance {key}=0.5.") from None
     return text, dataclasses.replace(base, **values)
 
 
 def cause_of(body: Body, slot: int, now: float, player: DecidingPlayer) -> dict[str, Any]:
     """Why a robot leans that begins to."""
-    nearest, who, closing = math.inf, -1, 0.0
+    nearest, other, closing = math.inf, -1, 0.0
     for places, _ in body.past:
         gaps = np.hypot(*(places - places[slot]).T)
         gaps[slot] = np.inf
         k = int(np.nanargmin(gaps))
         if gaps[k] < nearest:
-            nearest, who = float(gaps[k]), k
-    if who >= 0:  # the highest closing speed of the second, before the collision has taken it away
+            nearest, other = float(gaps[k]), k
+    if other >= 0:  # the highest closing speed of the second, before the collision has taken it away
         closing = max(
-            float((velocities[slot] - velocities[who]) @ (places[who] - places[slot]))
-            / max(float(np.hypot(*(places[who] - places[slot]))), 1e-6)
+            float((velocities[slot] - velocities[other]) @ (places[other] - places[slot]))
+            / max(float(np.hypot(*(places[other] - places[slot]))), 1e-6)
             for places, velocities in body.past
         )
     speeds = [float(np.hypot(*velocities[slot])) for _, velocities in body.past]
@@ -115,8 +125,8 @@ def cause_of(body: Body, slot: int, now: float, player: DecidingPlayer) -> dict[
         "slot": slot,
         "cause": cause,
         "nearest": round(nearest, 2),
-        "other": who,
-        "mate": who // 11 == slot // 11,
+        "other": other,
+        "mate": other // 11 == slot // 11,
         "closing": round(closing, 2),
         "speed": round(max(speeds, default=0.0), 2),
         "intent": player.request.intent,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError, counted
 from nutmeg.base.settings import Bounds
 from nutmeg.commands.options import Address, JsonOption
 
@@ -82,7 +82,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     elif not arguments.player:
         rehearse_booster(_booster_setup(arguments))
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
-    terminal.say(f"{arguments.team}: {_counted(len(players))} to {where[0]}, port {where[1]}.")
+    verb = "connects" if len(players) == 1 else "connect"
+    terminal.say(f"{arguments.team}: {counted(len(players), 'player')} {verb} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
     for number, played in cycles.items():
         if not played:
@@ -90,10 +91,6 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     terminal.say(f"the server has ended it after {max(cycles.values())} cycles.")
     walk = arguments.walk or (_DEFAULT_WALK if arguments.protocol == "spark" else "")
     return {"team": arguments.team, "walk": walk, "player": arguments.player, "cycles": cycles}
-
-
-def _counted(players: int) -> str:
-    return "1 player connects" if players == 1 else f"{players} players connect"
 
 
 def rehearse(walk: str) -> None:

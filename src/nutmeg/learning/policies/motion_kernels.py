@@ -43,7 +43,7 @@ STEADY_TIME = 0.3
 """Time to go into the stance after a motion, as `SkillSettings.steady` [s]."""
 FAR_AWAY = 30.0
 """Balls that came further than this are not believed [m]."""
-NEAR_BALL, FAR_BALL = 1.0, 5.0
+KICK_BALL_RANGE, DIVE_BALL_RANGE = 1.0, 5.0
 """The critic of a kick sees the ball up to this distance along each axis, that of a dive farther [m]."""
 MOVES = 0.3
 """A ball that is faster has been hit [m/s]."""
@@ -53,7 +53,7 @@ EASY_TIME, QUICK_TIME = (0.7, 0.9), (0.5, 0.9)
 """How long after a dive began they pass, at level 0 and at level 1 [s]."""
 ROLLING_SPEED, ROLLING_ANGLE = (2.5, 6.0), 0.4
 """How fast they roll when the dive begins [m/s], and how far from straight ahead they come at most [rad]."""
-PASSED = 0.2
+PASSED_DISTANCE = 0.2
 """A ball that is so far behind the line on which the robot stood has passed it [m]."""
 SAVED_TIME = 0.4
 """A ball that has not passed so long after it should have is saved [s]."""
@@ -235,7 +235,7 @@ def _observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpiso
     out[0], out[1], out[2] = cos * x + sin * y, cos * y - sin * x, v[at.rate + 2]
     out[3], out[4] = q[at.root + 2], wrap_angle_exactly(heading(q, at.root) - e.yaw)
     if p.kicks or p.dives:
-        far = FAR_BALL if p.dives else NEAR_BALL
+        far = DIVE_BALL_RANGE if p.dives else KICK_BALL_RANGE
         x, y = q[p.ball] - q[at.root], q[p.ball + 1] - q[at.root + 1]
         out[5], out[6] = min(cos * x + sin * y, far), min(max(cos * y - sin * x, -far), far)
         x, y = v[p.ball_rate], v[p.ball_rate + 1]
@@ -246,7 +246,7 @@ def _observe_truth(q: Floats, v: Floats, at: Any, p: MotionPlans, e: MotionEpiso
 def _has_passed(q: Floats, e: MotionEpisode, p: MotionPlans) -> bool:
     """Whether the ball of a dive is behind the line on which the robot stood."""
     x, y = q[p.ball] - e.origin[0], q[p.ball + 1] - e.origin[1]
-    return bool(math.cos(e.yaw) * x + math.sin(e.yaw) * y < -PASSED)
+    return bool(math.cos(e.yaw) * x + math.sin(e.yaw) * y < -PASSED_DISTANCE)
 
 
 @kernel

@@ -49,20 +49,6 @@ def kick_place(
     return _motion(kind, strength, body, robot).ball
 
 
-def kick_tolerance(
-    kind: KickKind = "straight", strength: float = 1.0, body: str = PLAIN_TYPE, robot: str = ROBOT
-) -> float:
-    """Largest error of the ball's place along each axis [m]."""
-    return _motion(kind, strength, body, robot).tolerance
-
-
-def kick_distance(
-    kind: KickKind = "straight", strength: float = 1.0, body: str = PLAIN_TYPE, robot: str = ROBOT
-) -> float:
-    """Approximate distance that the ball rolls [m]."""
-    return _motion(kind, strength, body, robot).distance
-
-
 def kick_ability(
     kind: KickKind = "straight", *, body: str = PLAIN_TYPE, robot: str = ROBOT, nearer: float = 0.0
 ) -> KickAbility:
