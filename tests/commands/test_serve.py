@@ -263,11 +263,18 @@ def test_a_team_of_ours_plays_over_the_socket_until_the_server_ends_it(capsys: p
     assert game.team_names == ("Ours", "")
 
 
-def test_agents_without_a_server_are_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [["--walk", "policy"], ["--protocol", "mj"]])
+def test_agents_without_a_server_are_told_so_before_players_are_made(
+    options: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_players(*_: object) -> None:
+        raise AssertionError("players were made")
+
+    monkeypatch.setattr("nutmeg.commands.agents._players", no_players)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-        assert main(["agents", "--players", "1", "--walk", "initial", "--port", str(port)]) == 3
+    assert main(["agents", "--players", "1", "--port", str(port), *options]) == 3
     assert f"no server answers on 127.0.0.1, port {port}" in capsys.readouterr().err
 
 
@@ -277,6 +284,8 @@ def test_agents_without_a_server_are_told_so(capsys: pytest.CaptureFixture[str])
         (["Two words"], "the team's name is 'Two words'"),
         (["A", "--players", "0"], "--players is 0; allowed are 1 to 11"),
         (["A", "--numbers", "1,9"], "--numbers is '1,9'; needed are numbers from 1 to 4"),
+        (["A", "--strategy", "carefull"], "careful"),
+        (["A", "--strategy", "careful", "--player", "own.py:Mine"], "a player of your own decides for itself"),
     ],
 )
 def test_wrong_values_for_agents_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,8 @@ class Arguments(JsonOption):
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
     out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     strategy: str = ""
-    """How the players of --protocol mj decide: booster, or booster-kicks with kicks; booster if left out."""
+    """How the built-in players decide: the name of a strategy, such as careful. If left out, builtin for policies and
+    patient for other walks; with --protocol mj booster, where booster-kicks has kicks."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
@@ -73,15 +74,19 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Plays until the server ends it."""
+    from nutmeg.net.simspark.agent import check_listening
+
     _check_name(arguments.team)
-    if arguments.strategy and (arguments.protocol != "mj" or arguments.player):
-        raise UsageError("--strategy goes with the built-in players of --protocol mj.")
-    players = _players(arguments, _chosen_numbers(arguments.numbers, arguments.players))
+    if arguments.strategy:
+        _check_strategy(arguments)
+    numbers = _chosen_numbers(arguments.numbers, arguments.players)
+    where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
+    check_listening(*where)  # before tens of seconds of compiling
+    players = _players(arguments, numbers)
     if not arguments.player and arguments.protocol == "spark":
         rehearse(arguments.walk or _DEFAULT_WALK)
     elif not arguments.player:
         rehearse_booster(_booster_setup(arguments))
-    where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
     verb = "connects" if len(players) == 1 else "connect"
     terminal.say(f"{arguments.team}: {counted(len(players), 'player')} {verb} to {where[0]}, port {where[1]}.")
     cycles = play_all(where, arguments.team, players, terminal.warn, connect=_connector(arguments))
@@ -137,8 +142,7 @@ def rehearse(walk: str) -> None:
 def rehearse_booster(setup: BoosterSetup) -> None:
     """Lets a player of T1 or K1 act without a server, so that all it needs is compiled and loaded.
 
-    A player that compiles for a minute after its first observation answers a minute's observations at once, and the
-    server disconnects who sends that much.
+    A player that compiles for a minute after its first observation misses the kick-off.
     """
     import numpy as np
 
@@ -181,7 +185,8 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
         return {number: make(arguments.team, number) for number in numbers}
     if arguments.protocol == "mj":
         return _boosters(arguments, numbers)
-    team = make_team(arguments.walk or _DEFAULT_WALK, arguments.players, team=arguments.team)
+    walk = arguments.walk or _DEFAULT_WALK
+    team = make_team(walk, arguments.players, team=arguments.team, strategy=arguments.strategy)
     return {number: team[number - 1] for number in numbers}
 
 
@@ -349,6 +354,15 @@ def _chosen_numbers(text: str, players: int) -> tuple[int, ...]:
     if not all(word.strip().isdecimal() and 1 <= int(word) <= players for word in words):
         raise UsageError(f"--numbers is {text!r}; needed are numbers from 1 to {players}, separated by commas.")
     return tuple(dict.fromkeys(int(word) for word in words))
+
+
+def _check_strategy(arguments: Arguments) -> None:
+    """Refuses a strategy that nobody would play by."""
+    from nutmeg.match.players.tactics.strategies import strategy
+
+    if arguments.player:
+        raise UsageError("--strategy goes with the built-in players; a player of your own decides for itself.")
+    strategy(arguments.strategy)
 
 
 def _check_name(name: str) -> None:

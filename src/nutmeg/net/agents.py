@@ -71,7 +71,8 @@ class AgentLimits(Limits):
     monitor_message: int = 65536
     """The longest message of a monitor [bytes]."""
     unsent: int = 131072
-    """Bytes that may wait here for an agent that does not read, beside what its socket holds."""
+    """Bytes that may wait here for an agent that does not read, beside what its socket holds. It misses what comes
+    then, as on the league's server, which does not disconnect agents that stall."""
     handshake: float = 10.0
     """Time to ask for a robot, and again to enter the game once percepts come [s]."""
     patience: float = 60.0
@@ -194,7 +195,10 @@ class ServedAgents(Generic[ActionT, PerceptT]):
         return actions
 
     def tell(self, percepts: Mapping[int, PerceptT]) -> None:
-        """Sends the percepts of a cycle: all are written first, then sent one after the other, to arrive together."""
+        """Sends the percepts of a cycle: all are written first, then sent one after the other, to arrive together.
+
+        An agent that has not read for seconds misses them.
+        """
         self._follow_swaps()
         messages = []
         for agent in self._agents.values():
@@ -209,9 +213,10 @@ class ServedAgents(Generic[ActionT, PerceptT]):
             if not agent.percepts:
                 agent.since = now
             agent.percepts += 1
-            agent.connection.send(message)
             if agent.connection.unsent > self._limits.unsent:
-                agent.connection.lose(f"it does not read: {agent.connection.unsent} bytes wait for it")
+                agent.connection.missed += 1
+            else:
+                agent.connection.send(message)
 
     def awaited(self) -> list[Connection[bytes]]:
         """Connections of the agents that have not sent `(syn)` since their last percept."""

@@ -43,8 +43,9 @@ class Limits:
     """Most messages in one piece; more disconnect the client."""
     sustained: int = 4096
     """Bytes a cycle that a client may send for ever; a full set of SimSpark effectors has about 600."""
-    burst: int = 131072
-    """Bytes beyond that, all cycles together, before a client is disconnected."""
+    burst: int = 524288
+    """Bytes beyond that, all cycles together, before a client is disconnected. An agent that has stalled answers all
+    percepts at once that wait for it: some 500, if its socket's buffers and the server's are full."""
     socket_buffer: int = 131072
     """Size of the system's send buffer of a client [bytes]."""
     broken_messages: int = 100

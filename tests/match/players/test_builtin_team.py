@@ -11,9 +11,11 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.match.game import Game
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.deciding_player import POLICY_TYPES, by_number, make_team
+from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules
 from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.rules.slots import SLOTS, check_types
+from nutmeg.match.worlds.physical.percept import WITHOUT_TOES, GameView, Percept
 
 RULES = load_rules("sim3d").with_match(automatic_kick_off=True, wait_before_kick_off=2.0)
 
@@ -33,6 +35,23 @@ def test_eleven_players_with_a_policy_have_types_that_the_league_allows() -> Non
         check_types(types, present, Side.LEFT, robot_type)
         types[slot], present[slot] = robot_type, True
     assert present.sum() == MAX_PLAYERS
+
+
+def test_a_team_plays_the_strategy_of_its_kind_of_walk_or_the_one_that_is_named() -> None:
+    still = np.zeros(3)
+    percept = Percept(
+        time=0.0,
+        game=GameView("BeforeKickOff", 0.0, number=1, side=Side.LEFT),
+        gyro=still,
+        acc=still,
+        angles=np.zeros(WITHOUT_TOES),
+        forces=np.full((2, 6), np.nan),
+    )
+    for walk, named, played in (("final", "", "patient"), ("policy", "", "builtin"), ("final", "careful", "careful")):
+        (player,) = make_team(walk, 1, strategy=named)
+        player.act(percept)
+        traits = player.mind.memory["tactics"].records.traits[0]
+        assert (traits.brake_time, traits.kicks) == (strategy(played).brake_time, strategy(played).kicks)
 
 
 def test_what_no_team_can_be_is_refused() -> None:

@@ -86,16 +86,30 @@ def test_unknown_effectors_and_impossible_numbers_are_told_and_survived(serve: S
     assert served.server.agents == 1
 
 
-def test_one_who_never_reads_is_disconnected_and_others_play_on(serve: Serve) -> None:
-    served = serve(cycle=0.02, limits=AgentLimits(unsent=8192, socket_buffer=4096))
+def test_one_who_does_not_read_misses_percepts_and_others_play_on(serve: Serve) -> None:
+    served = serve(cycle=0.005, limits=AgentLimits(unsent=8192, socket_buffer=4096))
     polite, deaf = served.agent(), served.agent()
     polite.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # it may be kept from reading for seconds
     deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     polite.enter()
-    deaf.send(SCENE, b"(init (unum 0)(teamname Deaf))")
-    while not any("it does not read" in text for text in served.texts("left")):
-        assert_plays_on(polite)
-    served.wait_until(lambda: not served.game.present[11])
+    deaf.enter(team="Deaf")
+    assert_plays_on(polite, 400)
+    times = [deaf.percept().time]
+    while times[-1] - times[0] < 0.02 * len(times) - 0.01:  # up to the gap every percept comes, and whole
+        times.append(deaf.percept().time)
+    assert served.game.present.sum() == 2
+
+
+def test_one_who_stalls_and_then_answers_everything_at_once_plays_on(serve: Serve) -> None:
+    served = serve(cycle=QUICK)
+    polite, stalled = served.agent(), served.agent()
+    polite.enter()
+    stalled.enter(team="Stalled")
+    assert_plays_on(polite, 400)
+    stalled.send_raw(framed(b"(lae1 0.12345)" * 42 + b"(syn)") * 400)
+    assert_plays_on(polite, 100)
+    assert_plays_on(stalled)
+    assert served.texts("left") == []
 
 
 @pytest.mark.parametrize(

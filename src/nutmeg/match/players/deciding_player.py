@@ -345,17 +345,23 @@ def _crossing(a: Point, b: Point, c: Point, d: Point) -> SeenMark | None:
 # The built-in team: its players by the name of a walk. Teams are not bound to a side.
 
 
-def team_player(team: str, number: int, setup: PlayerSetup) -> DecidingPlayer:
+def team_player(team: str, number: int, setup: PlayerSetup, strategy: str = "") -> DecidingPlayer:
     """A player of the built-in team; it decides with every percept, without a time limit.
 
-    Walks by parameters play the strategy `patient`, because with the `builtin` one they fall twice as often.
+    Without a strategy, walks by parameters play `patient`, because with `builtin` they fall twice as often.
     """
-    decide = strategy_decide(PATIENT_NAME if setup.walk.policy is None else BUILTIN_NAME)
+    decide = strategy_decide(strategy or (PATIENT_NAME if setup.walk.policy is None else BUILTIN_NAME))
     return DecidingPlayer(decide, team, number, dataclasses.replace(setup, cycles=1, longest=0.0))
 
 
 def make_team(
-    walk: str, players: int, *, team: str = "", types: Sequence[int] | None = None, field: str = "sim3d"
+    walk: str,
+    players: int,
+    *,
+    team: str = "",
+    types: Sequence[int] | None = None,
+    field: str = "sim3d",
+    strategy: str = "",
 ) -> list[DecidingPlayer]:
     """The players of a built-in team, number 1 first.
 
@@ -366,6 +372,7 @@ def make_team(
         types: types of their robots, in turn; by default `POLICY_TYPES` for a policy, and type 0 for other walks, with
             which other types fall.
         field: the name of the field they play on.
+        strategy: the name of their strategy; by default that of their kind of walk, see `team_player`.
     """
     if not 1 <= players <= MAX_PLAYERS:
         raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
@@ -375,7 +382,7 @@ def make_team(
     if not types:
         raise UsageError("a team needs at least one robot type.")
     return [
-        team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]))
+        team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]), strategy)
         for n in range(players)
     ]
 

@@ -73,6 +73,26 @@ def action_message(action: Action) -> bytes:
     return "".join(pieces).encode("ascii")
 
 
+def check_listening(host: str, port: int) -> None:
+    """Raises an error if `host` is this machine and no server listens on the port.
+
+    The server does not notice: a port that can be bound has no listener. A connection that is closed at once would
+    abort rcssserver3d, if its agents have threads of their own, as they have by default.
+    """
+    try:
+        with socket.socket() as probe:
+            probe.bind((host, port))
+    except OSError:
+        return  # somebody listens, or the address is another machine's
+    raise _no_server(host, port, "nothing listens there")
+
+
+def _no_server(host: str, port: int, why: str) -> EnvironmentProblem:
+    return EnvironmentProblem(
+        f"no server answers on {host}, port {port} ({why}). Start one with `nutmeg serve`, or name another port."
+    )
+
+
 class Agent(Closing):
     """A connection to a server, as one of its players; enters the game at once.
 
@@ -90,10 +110,7 @@ class Agent(Closing):
         try:
             self._socket = socket.create_connection((host, port), timeout=30.0)
         except OSError as error:
-            raise EnvironmentProblem(
-                f"no server answers on {host}, port {port} ({error}). "
-                "Start one with `nutmeg serve`, or name another port."
-            ) from None
+            raise _no_server(host, port, str(error)) from None
         self._socket.settimeout(None)  # a server that waits for its agents may wait long
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._unframer = Unframer(MAX_PERCEPT)
