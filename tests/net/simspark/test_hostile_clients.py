@@ -86,18 +86,16 @@ def test_unknown_effectors_and_impossible_numbers_are_told_and_survived(serve: S
     assert served.server.agents == 1
 
 
-def test_one_who_does_not_read_misses_percepts_and_others_play_on(serve: Serve) -> None:
-    served = serve(cycle=0.005, limits=AgentLimits(unsent=8192, socket_buffer=4096))
-    polite, deaf = served.agent(), served.agent()
-    polite.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)  # it may be kept from reading for seconds
+def test_one_who_does_not_read_misses_whole_percepts_and_stays_in_the_game(serve: Serve) -> None:
+    served = serve(cycle=QUICK, limits=AgentLimits(unsent=8192, socket_buffer=4096))
+    deaf = served.agent()
     deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    polite.enter()
-    deaf.enter(team="Deaf")
-    assert_plays_on(polite, 400)
-    times = [deaf.percept().time]
+    times = [deaf.enter().time]
+    cycles = served.game.cycles
+    served.wait_until(lambda: served.game.cycles > cycles + 1000)
     while times[-1] - times[0] < 0.02 * len(times) - 0.01:  # up to the gap every percept comes, and whole
         times.append(deaf.percept().time)
-    assert served.game.present.sum() == 2
+    assert served.game.present.sum() == 1
 
 
 def test_one_who_stalls_and_then_answers_everything_at_once_plays_on(serve: Serve) -> None:
