@@ -6,6 +6,7 @@ nothing but what the protocol gives it. Ends when the server ends the connection
 example: nutmeg agents Nutmegs --players 4
          nutmeg agents Mine --player chaser.py:Chaser --players 1
          nutmeg agents Nutmegs --players 11 --numbers 1,2,3 --host 192.168.0.7 --port 3100
+         nutmeg agents Nutmegs --walk policy --motions runs/train-dive-nao-spark-type0-1
          nutmeg agents Nutmegs --protocol mj --walk t1-walk.toml --players 7
 """
 
@@ -15,6 +16,7 @@ import queue
 import threading
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
@@ -58,6 +60,9 @@ class Arguments(JsonOption):
     strategy: str = ""
     """How the built-in players decide: the name of a strategy, such as careful. If left out, builtin for policies and
     patient for other walks; with --protocol mj booster, where booster-kicks has kicks."""
+    motions: tuple[Path, ...] = ()
+    """Folders with kicks, dives and get-ups of nao-spark, such as those of `nutmeg train kick` or `dive`, which the
+    players play instead of those that come with Nutmeg."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""
     players: int = 4
@@ -79,6 +84,8 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     _check_name(arguments.team)
     if arguments.strategy:
         _check_strategy(arguments)
+    if arguments.motions and (arguments.protocol != "spark" or arguments.player):
+        raise UsageError("--motions goes with the built-in players of --protocol spark.")
     numbers = _chosen_numbers(arguments.numbers, arguments.players)
     where = (arguments.host, arguments.port or _PORTS[arguments.protocol])
     check_listening(*where)  # before tens of seconds of compiling
@@ -185,8 +192,8 @@ def _players(arguments: Arguments, numbers: tuple[int, ...]) -> dict[int, Player
         return {number: make(arguments.team, number) for number in numbers}
     if arguments.protocol == "mj":
         return _boosters(arguments, numbers)
-    walk = arguments.walk or _DEFAULT_WALK
-    team = make_team(walk, arguments.players, team=arguments.team, strategy=arguments.strategy)
+    walk, count, name = arguments.walk or _DEFAULT_WALK, arguments.players, arguments.team
+    team = make_team(walk, count, team=name, strategy=arguments.strategy, motions=arguments.motions)
     return {number: team[number - 1] for number in numbers}
 
 

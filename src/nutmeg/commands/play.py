@@ -145,6 +145,9 @@ class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
     """Let the teams change ends at half time."""
     walk: str = "final"
     """In the physical world, the walk of a team that is a strategy or a `decide`."""
+    motions: tuple[Path, ...] = ()
+    """In the physical world, folders with kicks, dives and get-ups of the left team, such as those of `nutmeg train
+    kick` or `dive`, instead of those that come with Nutmeg."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -205,12 +208,15 @@ def check(arguments: Arguments) -> None:
 
 
 def _check_physical(arguments: Arguments) -> None:
+    from nutmeg.match.players.kicks import PLAIN_TYPE
     from nutmeg.match.players.registry import is_decider, read_decide
+    from nutmeg.motion.keyframes import own_motions
     from nutmeg.motion.walk.files import read_walk
 
     for option in ("record_cameras", "images"):
         if getattr(arguments, option):
             raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
+    own_motions(arguments.motions, ROBOT, PLAIN_TYPE)
     for team in _teams_of(arguments):
         _check_complete(team)
         if is_decider(team):
@@ -233,6 +239,8 @@ def _check_walk_of(team: str) -> None:
 
 
 def _check_behavioural(arguments: Arguments) -> None:
+    if arguments.motions:
+        raise UsageError("--motions works in the physical world, where robots have joints.")
     from nutmeg.match.players.registry import read_decide
     from nutmeg.match.worlds.behavioural.eyes import load_eyes
     from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -326,12 +334,13 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), _teams_of(arguments), strict=True):
-        for number, player in enumerate(_bodies(arguments, name, team, rules), start=1):
+        motions = arguments.motions if name == left else ()
+        for number, player in enumerate(_bodies(arguments, name, team, rules, motions), start=1):
             players[name, number] = player
     return game, players
 
 
-def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterable[Player]:
+def _bodies(arguments: Arguments, name: str, team: str, rules: Rules, motions: tuple[Path, ...]) -> Iterable[Player]:
     """The players of a team in the physical world: the built-in team with a walk, or a `decide`."""
     from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup, make_team
     from nutmeg.match.players.registry import is_decider, read_decide
@@ -339,9 +348,11 @@ def _bodies(arguments: Arguments, name: str, team: str, rules: Rules) -> Iterabl
 
     field = _field_of(arguments)
     if not is_decider(team):
-        return make_team(team, arguments.players, team=name, field=field)
+        return make_team(team, arguments.players, team=name, field=field, motions=motions)
     walk = read_walk(arguments.walk)
-    setup = PlayerSetup(walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed)
+    setup = PlayerSetup(
+        walk=walk, players=arguments.players, field=field, rules=rules, seed=arguments.seed, motions=motions
+    )
     return [DecidingPlayer(read_decide(team), name, n, setup) for n in range(1, arguments.players + 1)]
 
 
@@ -383,6 +394,7 @@ def command_of(arguments: Arguments) -> str:
             words.append(option)
         elif name in numbers or value != getattr(usual, name):
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    words += ["--motions", *map(str, arguments.motions)] if arguments.motions else []
     return shlex.join(words)
 
 

@@ -60,6 +60,7 @@ _LEARNING: dict[str, dict[str, Any]] = {
     "get-up": {"discount": 0.995, "spread": 0.5},
     "kick": {"discount": 0.995, "spread": 0.3},
     "dive": {"discount": 0.995, "spread": 0.5},
+    "dribble": {"spread": 0.5},
 }
 """What differs between tasks: motions end with what counts, and begin as something that nearly works."""
 
@@ -81,6 +82,11 @@ _MEASURES: dict[str, dict[str, str]] = {
         "fell": "The share of robots that fell.",
     },
     "dive": {"saved": "The share of balls that did not pass, with exploration."},
+    "dribble": {
+        "speed": "How fast balls come along the wanted direction [m/s], with exploration.",
+        "falls": "Falls of a robot in a minute.",
+        "lost": "How many balls a robot loses in a minute.",
+    },
 }
 """The measurement of each task."""
 
@@ -89,10 +95,10 @@ _MEASURES: dict[str, dict[str, str]] = {
 class Arguments(JsonOption):
     """Options of `nutmeg train`."""
 
-    task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick", "dive"]] = "walk"
+    task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick", "dive", "dribble"]] = "walk"
     """The task that the network learns."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file or folder; get-ups, kicks and dives are those of nao-spark."""
+    """Which robot: a name, or the path of a file or folder; all but walks are learned for nao-spark."""
     type: str = ""
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"
@@ -111,7 +117,8 @@ class Arguments(JsonOption):
     divergence: Annotated[float, above(0.0)] = 0.012
     """By how much an update may change the policy; less for few robots, or to go on gently from a good network."""
     spread: Annotated[float, above(0.0)] | None = None
-    """The first standard deviation of actions; 0.8; of get-ups, dives and robots commanded angles 0.5, of kicks 0.3."""
+    """The first standard deviation of actions; 0.8 for walks, 0.3 for kicks, 0.5 for all else and for robots commanded
+    angles."""
     hidden: tuple[Annotated[int, Bounds(1, 4096)], ...] = (128, 128)
     """Widths of the hidden layers; 256 128 for a walk with many joints."""
     seed: Seed = 1
@@ -249,7 +256,8 @@ def _train(training: Training, opened: Run, arguments: Arguments, terminal: Term
         training.run(arguments.iterations, on_iteration=after, checkpoint=keep)
     training.task.close()
     walks = arguments.task in WALKS
-    if walks and arguments.video and (video := _film(opened.folder, arguments.actuation, terminal)):
+    filmed = walks or arguments.task == "dribble"
+    if filmed and arguments.video and (video := _film(opened.folder, arguments, terminal)):
         _write_report(training.settings, opened, arguments, video)
     files = [*_files(training, opened), _WEIGHTS, "report.html"]
     if arguments.onnx:
@@ -322,16 +330,21 @@ def _watch(settings: TrainSettings, folder: Path, how: str = "drive") -> str:
     return f"nutmeg walk {how} {settings.robot} --params {folder}{drives}"
 
 
-def _film(folder: Path, actuation: str, terminal: Terminal) -> str:
+def _film(folder: Path, arguments: Arguments, terminal: Terminal) -> str:
     """Films the policy; returns the name of the video. Without a renderer it prints what is missing."""
-    from nutmeg.commands.walk_film import film_walk
+    from nutmeg.commands.walk_film import film_dribbling, film_walk
+    from nutmeg.motion.dribble import read_dribbling
     from nutmeg.motion.walk.files import read_walk
 
     with terminal.counting("filming") as on_progress:
         try:
-            film_walk(read_walk(str(folder)), folder / FILM, actuation=actuation, on_progress=on_progress)
+            if arguments.task == "dribble":
+                film_dribbling(read_dribbling(folder), arguments.type, folder / FILM, on_progress=on_progress)
+            else:
+                walk = read_walk(str(folder))
+                film_walk(walk, folder / FILM, actuation=arguments.actuation, on_progress=on_progress)
         except EnvironmentProblem as error:
-            terminal.warn(f"there is no video of the walk, everything else is there: {error}")
+            terminal.warn(f"there is no video of the {arguments.task}, everything else is there: {error}")
             return ""
     return FILM
 
@@ -344,10 +357,16 @@ def _packed(arrays: dict[str, Any]) -> bytes:
 
 
 def _files(training: Training, opened: Run) -> dict[str, str]:
-    """Writes the files beside the weights: a walk file, or the corrected motions."""
+    """The files beside the weights, by name: a walk file, a dribbling, or the corrected motions."""
     from nutmeg.learning.policies.motion_task import MotionTask
+    from nutmeg.motion import dribble
     from nutmeg.motion.keyframes import motion_text
 
+    settings = training.settings
+    if settings.task == "dribble":
+        about, weights = f"A network of `{opened.resume_command}`.", {settings.kind or "plain": _WEIGHTS}
+        learned = dribble.Dribbling(robot=settings.robot, weights=weights, about=about)
+        return {dribble.FILE: dribble.dribbling_text(learned)}
     if not isinstance(training.task, MotionTask):
         return {"params.toml": _walk_file(training, opened)}
     about = f"Keyframes as before, corrected by a network of `{opened.resume_command}`."

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import ModelError, UnknownNameError, UsageError, writing
+from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError, writing
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
@@ -63,6 +63,8 @@ MAX_FRAME_SECONDS = 5.0
 Side = Literal["front", "back", "side"]
 LYING_SIDES: tuple[Side, ...] = ("front", "back", "side")
 """Sides from which a get-up may begin; from `side` a robot rolls onto its front or back, and gets up from there."""
+PLAYED_MOTIONS = ("kick", "pass", "shot", "dive", *LYING_SIDES)
+"""Motions that players of a match play; a get-up is called after the side that is below."""
 LIMIT_SLACK = 0.1
 """Angle by which a keyframe may exceed its joint's limit, because numbers are rounded [degrees]."""
 SETTLE_SECONDS = 0.2
@@ -261,6 +263,29 @@ def shipped_get_ups(robot: str, kind: str = "", actuation: str = "ideal") -> dic
     known = [side for side in LYING_SIDES if f"{robot}-{side}" in _shipped()]
     sides = known or LYING_SIDES[:1]  # for a robot without any, the error says which there are
     return {side: (shipped_get_up(robot, side, kind, actuation),) for side in sides}
+
+
+def own_motions(folders: Sequence[Path], robot: str, kind: str) -> dict[str, KeyframeMotion]:
+    """The motions in folders, such as those of `nutmeg train kick`, by name; get-ups are `front`, `back` and `side`.
+
+    A motion with networks is one only for the types of the robot that they are for. Of two with the same name the one
+    in the first folder counts.
+    """
+    found: dict[str, KeyframeMotion] = {}
+    for folder in folders:
+        paths = sorted(folder.glob("*.toml"))
+        if not paths:
+            raise FileError(folder, "has no motions; needed is a folder with .toml files of them.")
+        for path in paths:
+            motion = read_motion(path)
+            name = motion.name or motion.lying
+            if motion.robot != robot:
+                raise FileError(path, f"is a motion of {motion.robot!r}; these players have a {robot!r}.")
+            if name not in PLAYED_MOTIONS:
+                raise UnknownNameError("motion", name, PLAYED_MOTIONS, where=str(path))
+            if motion.correction is None or kind in motion.correction.weights:
+                found.setdefault(name, motion)
+    return found
 
 
 def _shipped() -> list[str]:

@@ -179,10 +179,18 @@ class Skills:
 
     def sample(self, time: float) -> None:
         """Runs one cycle: reads sensors, chooses skills, sets commands."""
-        if not np.isfinite(self.wanted).all():
-            raise UsageError("a wanted velocity is not a number; each must be finite.")
+        self.sense(time)
+        self.move(time)
+
+    def sense(self, time: float) -> None:
+        """The first half of a cycle: reads sensors."""
         self.senses.sample()
         self.falls.sample(time)
+
+    def move(self, time: float) -> None:
+        """The second half of a cycle: chooses skills, sets commands."""
+        if not np.isfinite(self.wanted).all():
+            raise UsageError("a wanted velocity is not a number; each must be finite.")
         self.since += self._period
         self._decide()
         state = self.state

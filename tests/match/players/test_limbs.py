@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import FileError, UsageError
+from nutmeg.learning.courses import ROBOT_NAME
+from nutmeg.learning.policies.motion_task import DiveTask, KickTask, MotionRewards, MotionTask
 from nutmeg.match.game import Game, PhysicalSetup
-from nutmeg.match.players.kicks import foot_for, kick_ability, kick_place
+from nutmeg.match.players.kicks import Moves, foot_for, kick_ability, kick_place
 from nutmeg.match.players.limbs import Limbs, Pace
 from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.motion.bodies import Mirror, OnboardRobot
+from nutmeg.motion.correction import Correction
+from nutmeg.motion.keyframes import own_motions, shipped_motion, write_motion
+from nutmeg.motion.policy import BALL, BALL_SCALE, Network, moved_motors, read_network, write_network
+from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import WalkParameters, read_walk
 
 WALK = read_walk("dynamic-rewards")
@@ -25,10 +35,16 @@ AHEAD = Look()
 class Alone:
     """One player on an empty pitch, at its centre, looking along x."""
 
-    def __init__(self, robot_type: int = 0, pace: Pace | None = None, walk: WalkParameters = WALK) -> None:
+    def __init__(
+        self,
+        robot_type: int = 0,
+        pace: Pace | None = None,
+        walk: WalkParameters = WALK,
+        motions: tuple[Path, ...] = (),
+    ) -> None:
         self.game = Game(load_rules("sim3d"), seed=3, seats=1, setup=PhysicalSetup(toed=int(robot_type == 4)))
         self.slot = self.game.enter("us", 1, robot_type)
-        self.limbs = Limbs(walk, robot_type, pace=pace)
+        self.limbs = Limbs(walk, robot_type, pace=pace, motions=motions)
         self.game.set_play_mode(PlayMode.PLAY_ON)
         self.game.place_player(self.slot, (0.0, 0.0, 0.4), 0.0)
         self.game.place_ball((0.0, 5.0, 0.042))
@@ -288,3 +304,73 @@ def test_what_no_body_can_do_is_refused() -> None:
     one = Alone()
     with pytest.raises(UsageError, match="finite"):
         one.run(0.02, Walk(ahead=math.nan))
+
+
+@pytest.mark.parametrize("task_kind", [KickTask, DiveTask])
+def test_motions_with_a_network_are_played_as_they_were_trained(task_kind: type[MotionTask], tmp_path: Path) -> None:
+    exact = MotionRewards(noise=0.0, unsure=0.0)
+    task = task_kind("nao-spark", "type0", 1, seed=3, rewards=exact, stored=4)
+    sizes, rng = (task.observation.shape[1], 6, task.actions), np.random.default_rng(1)
+    layers = 0.3 * rng.standard_normal(sum((wide + 1) * out for wide, out in itertools.pairwise(sizes)))
+    plain = np.zeros(sizes[0], np.float32), np.ones(sizes[0], np.float32)
+    write_network(tmp_path / "weights.npz", Network(*plain, layers.astype(np.float32), np.array(sizes)))
+    write_motion(tmp_path / "own.toml", dataclasses.replace(task.motions[0], correction=task.correction))
+    own = own_motions([tmp_path], "nao-spark", "type0")
+    task.use(list(own.values()))
+    task.use_level(1.0)
+    task.begin(np.arange(1))
+    network = read_network(tmp_path / "weights.npz")
+    body = OnboardRobot("nao-spark", "type0", delay=1)
+    state, angles, moved = task.states[0], task.worlds.robot(ROBOT_NAME).angles, moved_motors(task.scene, task.table)
+    motors = task.table.motor_joints
+    body.observe(angles[0, motors], np.zeros(3), np.zeros(3))
+    place = state["task"][BALL : BALL + 2] * BALL_SCALE + task.motions[0].ball
+    moves = Moves(body, own=own)
+    if task.learning == "kick":
+        move = moves.kick(Kick(ball=(place[0], place[1])), "left", body.angles)
+    else:
+        move = moves.dive(Dive(side="left", passes=place[1]), body.angles)
+    for _ in range(12):
+        if not np.array_equal(body.angles, angles[0, motors]):
+            np.testing.assert_allclose(body.angles[moved], state["angles"][: len(moved)], atol=1e-6)
+        speeds = (move.step(state["gyro"][None], state["up"][None]) - body.angles) / 0.02
+        task.advance(decide(task.observation[0], network, task.image, (True, False))[None])
+        body.command = speeds[None]
+        np.testing.assert_allclose(body.command[0, moved], task.episodes["pending"][0, : len(moved)], atol=1e-4)
+        body.observe(task.worlds.robot(ROBOT_NAME).angles[0, motors], np.zeros(3), np.zeros(3))
+
+
+def test_a_dive_to_the_right_is_corrected_as_the_mirror_image_of_one_to_the_left(tmp_path: Path) -> None:
+    sizes, rng = (74, 6, 20), np.random.default_rng(2)
+    layers = 0.3 * rng.standard_normal(sum((wide + 1) * out for wide, out in itertools.pairwise(sizes)))
+    plain = np.zeros(sizes[0], np.float32), np.ones(sizes[0], np.float32)
+    write_network(tmp_path / "weights.npz", Network(*plain, layers.astype(np.float32), np.array(sizes)))
+    correction = Correction(weights={"type0": "weights.npz"})
+    write_motion(
+        tmp_path / "dive.toml", dataclasses.replace(shipped_motion("nao-spark", "dive"), correction=correction)
+    )
+    own, found = own_motions([tmp_path], "nao-spark", "type0"), []
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        body = OnboardRobot("nao-spark", "type0")
+        move = Moves(body, own=own).dive(Dive(side=side, passes=0.4 * sign), body.angles)  # type: ignore[arg-type]
+        gyro, up = np.array([[0.3 * sign, 0.2, -0.5 * sign]]), np.array([[0.1, 0.2 * sign, 0.97]])
+        found.append(np.stack([move.step(gyro, up) for _ in range(5)]))
+    np.testing.assert_allclose(Mirror.of(body.scene, body.table)(found[0]), found[1], atol=1e-6)
+    plainly = Moves(body).dive(Dive(side="right"), body.angles)
+    assert np.abs(plainly.step(gyro, up) - found[1][0]).max() > 0.01, "the network does something"
+    assert own_motions([tmp_path], "nao-spark", "type1") == {}, "networks are for the types that the file names"
+
+
+def test_a_player_plays_its_own_motions_and_wrong_folders_are_refused(tmp_path: Path) -> None:
+    slow = shipped_motion("nao-spark", "dive").with_numbers({"frame1.seconds": 1.0})
+    write_motion(tmp_path / "dive.toml", slow)
+    one, own = Alone(), Alone(motions=(tmp_path,))
+    for player in (one, own):
+        player.run(1.0, Stand())
+        player.run(0.3, Dive(side="left"))
+    assert own.place[1] < one.place[1] - 0.05
+    with pytest.raises(FileError, match="has no motions"):
+        Limbs(WALK, motions=(tmp_path / "none",))
+    write_motion(tmp_path / "kick.toml", shipped_motion("t1", "kick"))
+    with pytest.raises(FileError, match="is a motion of 't1'"):
+        Limbs(WALK, motions=(tmp_path,))

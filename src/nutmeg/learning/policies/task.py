@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats32, Indices
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
-    from nutmeg.motion.policy import Gait
+    from nutmeg.motion.policy import Gait, MirrorImage
     from nutmeg.sim.worlds import Device
 
 CHUNKS_A_THREAD = 2
@@ -215,6 +215,8 @@ class RobotTask:
     """Signs in a mirror of what the networks are told of the task."""
     episode: type[Episode] = Episode
     """What is known of an episode."""
+    period = CONTROL_CYCLE
+    """Time from one action to the next [s]."""
 
     def __init__(
         self, scene: Scene, count: int, design: TaskDesign, *, threads: int = 1, device: Device = "cpu"
@@ -223,7 +225,7 @@ class RobotTask:
         self.scene, self.gait, self.count, self.device = scene, gait, count, device
         self.table = table = scene.robot(ROBOT_NAME)
         self._steps = steps_in(CONTROL_CYCLE, scene.timestep)
-        self.image, self._truth = mirror_image(scene, table, self.task_signs), truth
+        self.image, self._truth = self._mirror(), truth
         self._body = _learning_body(scene, table, legs)
         self._table = policy_table(scene, table, gait, CONTROL_CYCLE, task_size=len(self.task_signs))
         height = float(scene.start[table.root + 2])
@@ -264,6 +266,10 @@ class RobotTask:
         """Episodes that ended for good in the last cycle, (N,)."""
         self.cut: Any = self._new(count, flags=True)
         """Episodes that were cut off after the last cycle and would have gone on, (N,)."""
+
+    def _mirror(self) -> MirrorImage:
+        """How observations and actions look in a mirror."""
+        return mirror_image(self.scene, self.table, self.task_signs)
 
     @property
     def on_cuda(self) -> bool:

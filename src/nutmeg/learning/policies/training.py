@@ -20,6 +20,7 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.settings import Bounds, check_bounds
+from nutmeg.learning.policies.dribble_task import DribbleTask
 from nutmeg.learning.policies.motion_task import DiveTask, GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
 from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from nutmeg.learning.policies.task import RobotTask
     from nutmeg.sim.worlds import Device
 
-TaskName = Literal["walk", "run", "turn", "get-up", "kick", "dive"]
+TaskName = Literal["walk", "run", "turn", "get-up", "kick", "dive", "dribble"]
 WALKS = ("walk", "run", "turn")
 """Tasks with networks that walk: they differ in what is commanded, and may begin with each other's networks."""
 BLOCK = 25
@@ -50,7 +51,7 @@ class TrainSettings:
     task: TaskName = "walk"
     """What is learned."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file; get-ups, kicks and dives are those of `nao-spark`."""
+    """Which robot: a name, or the path of a file; all but walks are for `nao-spark`."""
     kind: str = ""
     """Its type; empty for the plain one."""
     actuation: str = "ideal"
@@ -86,7 +87,7 @@ class Iteration:
     """What the task measures, with the noise of exploration: of walks the falls of a robot in a minute, the share by
     which velocities are missed, the turn rates that are missed [rad/s], and the share of wanted speeds ahead; of
     get-ups the share that stood; of kicks the distance [m] and the share that fell; of dives the share of balls that
-    did not pass."""
+    did not pass; of dribbling the speed of the ball [m/s], and falls and lost balls in a minute."""
     level: float
     """How hard the task is: of a walk the share of the highest velocities that is commanded."""
     spread: float
@@ -104,6 +105,8 @@ def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> 
         return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, learning=learning, device=device)
     if device != "cpu":
         raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
+    if s.task == "dribble":
+        return DribbleTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
     motions: dict[str, type[MotionTask]] = {"get-up": GetUpTask, "kick": KickTask, "dive": DiveTask}
     return motions[s.task](s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
@@ -197,7 +200,7 @@ class Training:
         rollout, earned = self._watch()
         said = self.learner.update(rollout)
         self.iterations += 1
-        cycles = self.settings.ppo.cycles * self.task.count
+        cycles = self.settings.ppo.cycles * self.task.count * round(self.task.period / CONTROL_CYCLE)
         measures = self.task.measures()
         self._good.append(self.task.mastered(measures))
         level = self.level

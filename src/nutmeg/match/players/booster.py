@@ -35,7 +35,7 @@ from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.records import new_records
 from nutmeg.match.players.decide import NO_KICK
 from nutmeg.match.players.deciding_player import league_abilities
-from nutmeg.match.players.kicks import Moves, foot_for, kick_ability
+from nutmeg.match.players.kicks import Move, Moves, foot_for, kick_ability
 from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, Report
 from nutmeg.match.players.request import Kick, Look, Request, Walk
 from nutmeg.match.players.tactics.records import ground_of
@@ -298,7 +298,7 @@ class BoosterPlayer:
         self._falls = FallDetector(UpEstimator(self.body, self.body.name, period=CONTROL_CYCLE))
         self._get_up = GetUp(self.body, self.body.name, motions, falls=self._falls, period=CONTROL_CYCLE)
         self._moves = Moves(self.body)
-        self._path: Floats | None = None  # the rest of a kick, one row of angles for each cycle
+        self._kick: Move | None = None  # the kick that it plays
         self._walked, self._kicked = 0.0, -math.inf  # when it last walked, and when its last kick ended [s]
 
     @property
@@ -309,7 +309,7 @@ class BoosterPlayer:
     @property
     def kicking(self) -> bool:
         """Whether it is kicking."""
-        return self._path is not None
+        return self._kick is not None
 
     @property
     def getting_up(self) -> bool:
@@ -360,7 +360,7 @@ class BoosterPlayer:
     def _move(self, time: float, request: Request) -> None:
         """Moves the legs by the walk or a kick, and the neck; a fallen robot gets up as soon as it lies still."""
         if self._gets_up(time):
-            self._path = None
+            self._kick = None
             return
         if self._kicks(time, request.legs):
             return
@@ -375,17 +375,17 @@ class BoosterPlayer:
 
     def _kicks(self, time: float, legs: Legs) -> bool:
         """Whether it kicks in this cycle; then it is commanded the next angles of the kick."""
-        if self._path is None and isinstance(legs, Kick) and time - self._walked >= _STOP_TIME[self.body.kind]:
+        if self._kick is None and isinstance(legs, Kick) and time - self._walked >= _STOP_TIME[self.body.kind]:
             foot = foot_for(legs, robot=self.body.kind)
             if foot is not None:
                 table = self.body.table
                 angles = self.body.qpos[0, table.angles[table.motor_joints]]
-                self._path = self._moves.kick(legs, foot, angles)
-        if self._path is None:
+                self._kick = self._moves.kick(legs, foot, angles)
+        if self._kick is None:
             return False
-        self.body.command, self._path = self._path[:1], self._path[1:]
-        if not len(self._path):
-            self._path, self._kicked = None, time
+        self.body.command = self._kick.step(self.body.gyro, self._falls.senses.up)[None]
+        if self._kick.over:
+            self._kick, self._kicked = None, time
             self.walker.reset()
         return True
 

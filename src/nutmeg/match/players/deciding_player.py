@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,9 +93,9 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
         ask=(ahead, back, side, turn),
         run=pace.run,
         push=pace.push,
-        kick=kick_ability("straight", body=body, nearer=nearer),
-        short_kick=kick_ability("pass", body=body, nearer=nearer),
-        shot=kick_ability("shot", body=body, nearer=nearer),
+        kick=kick_ability("straight", body=body, nearer=nearer, own=limbs.motions),
+        short_kick=kick_ability("pass", body=body, nearer=nearer, own=limbs.motions),
+        shot=kick_ability("shot", body=body, nearer=nearer, own=limbs.motions),
         shot_time=SHOT_TIME,
         can_kick=True,
         kick_time=1.15,
@@ -132,6 +133,8 @@ class PlayerSetup:
     """Seed of the random numbers in its memory."""
     longest: float = MAX_DECISION_TIME
     """Limit of the processor time of a decision, s; 0 sets no limit."""
+    motions: tuple[Path, ...] = ()
+    """Folders with motions that it plays instead of those that come with Nutmeg (`keyframes.own_motions`)."""
     cycles: int = DECISION_CYCLES
     """Percepts from one decision to the next."""
 
@@ -150,7 +153,7 @@ class DecidingPlayer:
         self.team, self.number, self.robot_type, self._cycles = team, number, setup.robot_type, setup.cycles
         ground = load_field(setup.field)
         ball = load_ball(ground.ball)
-        self.limbs = Limbs(setup.walk, setup.robot_type)
+        self.limbs = Limbs(setup.walk, setup.robot_type, motions=setup.motions)
         memory = Memory(
             team=team,
             number=number,
@@ -362,6 +365,7 @@ def make_team(
     types: Sequence[int] | None = None,
     field: str = "sim3d",
     strategy: str = "",
+    motions: tuple[Path, ...] = (),
 ) -> list[DecidingPlayer]:
     """The players of a built-in team, number 1 first.
 
@@ -373,10 +377,11 @@ def make_team(
             which other types fall.
         field: the name of the field they play on.
         strategy: the name of their strategy; by default that of their kind of walk, see `team_player`.
+        motions: folders with motions that they play instead of those that come with Nutmeg.
     """
     if not 1 <= players <= MAX_PLAYERS:
         raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
-    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field)
+    setup = PlayerSetup(walk=read_walk(walk), players=players, field=field, motions=motions)
     if types is None:
         types = (0,) if setup.walk.policy is None else POLICY_TYPES
     if not types:

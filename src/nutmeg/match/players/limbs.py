@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,13 +29,13 @@ import numpy as np
 from nutmeg.base import settings
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.errors import UsageError
-from nutmeg.match.players.kicks import Moves, foot_for
+from nutmeg.match.players.kicks import Move, Moves, foot_for
 from nutmeg.match.players.request import Dive, GetUp, Kick, Stand
 from nutmeg.match.players.request import Walk as WalkWish
 from nutmeg.match.worlds.physical.ground import TOED_TYPE
 from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.motion.bodies import OnboardRobot
-from nutmeg.motion.keyframes import shipped_get_ups
+from nutmeg.motion.keyframes import LYING_SIDES, own_motions, shipped_get_ups
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
 from nutmeg.motion.walk.walker import Walker
@@ -155,9 +156,17 @@ class Limbs:
         walk: how it walks.
         robot_type: of the league's robot, 0..4.
         pace: how much of the walk is used; None for what was found to be safe with it.
+        motions: folders with motions that it plays instead of those that come with Nutmeg.
     """
 
-    def __init__(self, walk: WalkParameters, robot_type: int = 0, *, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        walk: WalkParameters,
+        robot_type: int = 0,
+        *,
+        pace: Pace | None = None,
+        motions: Sequence[Path] = (),
+    ) -> None:
         if robot_type not in range(len(LEG_TYPES)):
             raise UsageError(f"robot type {robot_type} is not known; types are 0 to {len(LEG_TYPES) - 1}.")
         kind, self.robot_type = LEG_TYPES[robot_type], robot_type
@@ -166,13 +175,16 @@ class Limbs:
         self.pace = pace or pace_of(walk.name)
         self._answers = np.array(self.pace.answers).T
         self._body = OnboardRobot(ROBOT, kind, delay=COMMAND_DELAY, period=CONTROL_CYCLE)
+        self.motions = own_motions(motions, ROBOT, kind)
+        """Its own motions, by name; those that it does not have are the ones that come with Nutmeg."""
+        get_ups = {side: (self.motions[side],) for side in LYING_SIDES if side in self.motions}
         self._sets = {name: number for number, name in enumerate(walk.for_robot(ROBOT).sets)}
         self._walker = self._make_walker(walk)
         self._skills = Skills(
             self._body,
             self._body.name,
             self._walker,
-            shipped_get_ups(ROBOT, kind),
+            {**shipped_get_ups(ROBOT, kind), **get_ups},
             settings=SkillSettings(step_left=STEP_LEFT),
             period=CONTROL_CYCLE,
         )
@@ -184,9 +196,9 @@ class Limbs:
         self._tops = [self._top_speeds(number) for number in range(max(len(self._sets), 1))]
         self._wanted, self._astray, self._turned = np.zeros(3), 0.0, 0.0
         self._began, self._contradicted = False, 0
-        self._moves = Moves(self._body, self._walker.stance, self.kick_type)
-        self._path: Floats | None = None
-        self._playing, self._played = "", 0
+        self._moves = Moves(self._body, self._walker.stance, self.kick_type, self.motions)
+        self._move: Move | None = None
+        self._playing = ""
         self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
         """How far the body has come since the last cycle: ahead and to the left [m], and turned to the left [rad]."""
 
@@ -248,9 +260,10 @@ class Limbs:
         """Speeds of all joints, (22,) or with toes (24,) [rad/s], in the order of `percept.JOINTS`."""
         self._feel(percept)
         skills = self._skills
+        skills.sense(percept.time)
         self._play(legs)
         skills.wanted[0] = self._wish(legs)
-        skills.sample(percept.time)
+        skills.move(percept.time)
         # A walk that begins takes the upward direction from here: what was measured when the robot was last put
         # somewhere, perhaps lying, makes it fall at its first steps.
         self._body.up[:] = skills.senses.up
@@ -300,33 +313,31 @@ class Limbs:
     def _play(self, legs: Legs) -> None:
         """Begins, continues or ends a kick or a dive."""
         skills = self._skills
-        if self._path is None:
+        if self._move is None:
             self._begin(legs)
-        if self._path is None:
+        if self._move is None:
             return
-        over = self._played >= len(self._path) or (self._playing == "kick" and not self.upright)
+        over = self._move.over or (self._playing == "kick" and not self.upright)
         if self.skill != Skill.LENT or over:
             if self.skill == Skill.LENT:
                 skills.give_back([0])
-            self._path = None
+            self._move = None
             return
-        skills.lent[0] = self._path[self._played]
-        self._played += 1
+        skills.lent[0] = self._move.step(skills.senses.gyro, skills.senses.up)
 
     def _begin(self, legs: Legs) -> None:
         """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
         body = self._body
         match legs:
             case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= self.pace.stand_time and self.upright:
-                foot = foot_for(legs, self.kick_type)
+                foot = foot_for(legs, self.kick_type, own=self.motions)
                 if foot is None:
                     return
-                self._path, self._playing = self._moves.kick(legs, foot, body.angles), "kick"
+                self._move, self._playing = self._moves.kick(legs, foot, body.angles), "kick"
             case Dive() if self.skill in (Skill.STAND, Skill.WALK, Skill.STOP):
-                self._path, self._playing = self._moves.dive(legs, body.angles), "dive"
+                self._move, self._playing = self._moves.dive(legs, body.angles), "dive"
             case _:
                 return
-        self._played = 0
         self._skills.lend([0])
 
     # ---- requested velocities

@@ -78,6 +78,8 @@ class Dive:
     """Dive to a side, as a goalkeeper does."""
 
     side: Literal["left", "right"]
+    passes: float | None = None
+    """How far to the left of the torso the ball will pass, m, negative to the right; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

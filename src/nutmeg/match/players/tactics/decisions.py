@@ -623,11 +623,16 @@ def dive(player: PlayerContext) -> bool:
     soon, off = rolling_time(player, to_keeper * speed / -vx, speed), belief.ball_y + slope * to_keeper - belief.y
     if soon > ground.body.dive_time or not DIVE_DISTANCE < abs(off) < ground.body.dive_reach:
         return False
-    if math.cos(belief.heading) < 0.3:  # a keeper that does not face the pitch would dive the wrong way
+    c, s = math.cos(belief.heading), math.sin(belief.heading)
+    if c < 0.3:  # a keeper that does not face the pitch would dive the wrong way
         return False
     player.memory.dived = game.time
     stand(player, Intent.DIVE)
     order.legs = Legs.DIVE_LEFT if off > 0.0 else Legs.DIVE_RIGHT
+    # Where the ball crosses the line of the keeper's shoulders, which is not parallel to the goal line.
+    aside, towards = c * belief.ball_vy - s * vx, c * vx + s * belief.ball_vy
+    x, y = to_keeper, belief.ball_y - belief.y
+    order.ball_left = c * y - s * x - (c * x + s * y) * aside / min(towards, -0.1)
     return True
 
 

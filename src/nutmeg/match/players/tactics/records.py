@@ -247,7 +247,7 @@ class OrderRecord:
     shoots: bool
     """Whether the kick is a shot, for which the player throws itself down."""
     ball_ahead: float
-    """Predicted place of the ball when it is kicked, in the player's frame, m."""
+    """Predicted place of the ball when it is kicked, or when it passes a player that dives, in its frame, m."""
     ball_left: float
     yaw: float
     """Yaw of the head, positive to the left, rad."""

@@ -200,9 +200,9 @@ def _legs(order: OrderRecord) -> RequestLegs:
             kind: RequestKind = "shot" if order.shoots else "straight"
             return Kick(ball=(order.ball_ahead, order.ball_left), kind=kind, strength=order.strength, foot=foot)
         case Legs.DIVE_LEFT:
-            return Dive(side="left")
+            return Dive(side="left", passes=order.ball_left)
         case Legs.DIVE_RIGHT:
-            return Dive(side="right")
+            return Dive(side="right", passes=order.ball_left)
         case Legs.GET_UP:
             return GetUp()
     return Stand()

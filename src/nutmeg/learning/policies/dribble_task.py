@@ -1,0 +1,252 @@
+r"""Dribbling: N robots that learn to steer a walk so that they bring a ball into a wanted direction.
+
+    task = DribbleTask("nao-spark", "type0", count=512, seed=1)
+    task.advance(actions)                   # 80 ms: the network decides every four cycles
+
+A robot starts behind a ball that lies a few decimetres away, or rolls slowly, and is asked to bring it into a direction
+that changes every few seconds. The harder it is (`level`), the more it has to walk around the ball first. The network
+steers the walk `policy` (`motion.dribble`), which keeps gait and balance; it knows place and velocity of the ball about
+as well as a player of a match does.
+
+With b the velocity of the ball along the wanted direction and s that to the side of it, the reward of a second is
+
+    b - 0.5 |s| - small costs of actions
+
+and a fall costs 3, a ball that is farther than 1.2 m away 2; either ends the episode. Who stands earns nothing. On its
+way to the ball a robot is paid for coming nearer to the place behind it, and pays as much for leaving it, so that this
+alone earns hardly anything (Ng, Harada and Russell, 1999).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.learning.courses import ROBOT_NAME, yaw_of
+from nutmeg.learning.policies.task import Rewards, RobotTask, TaskDesign
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.dribble import DECISION_CYCLES, asked_velocities, mirror_of_dribbling, observe_dribbling
+from nutmeg.motion.policy import PolicyWalker
+from nutmeg.motion.walk.files import read_walk
+
+if TYPE_CHECKING:
+    from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
+    from nutmeg.motion.policy import MirrorImage
+
+WALK = "policy"
+"""The walk that is steered."""
+TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
+"""What only the critic sees, in a mirror: the ball's true place and velocity, the torso's velocity, and its height."""
+EPISODE_DECISIONS = (40, 125)
+"""Episodes last between so many decisions."""
+CHANGE_DECISIONS = (35, 75)
+"""Another direction is wanted after so many."""
+BALL_DISTANCE = (0.2, 0.6)
+"""How far the ball lies from the torso at the beginning [m]."""
+LOST_DISTANCE = 1.2
+"""A ball that is farther away is lost [m]."""
+BEHIND_DISTANCE = 0.15
+"""How far behind the ball a robot should be [m]."""
+FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
+"""A robot has fallen below this cosine of its tilt, or this share of its height."""
+ENOUGH_SPEED, MOST_LOSSES = 0.45, 4.0
+"""The level grows while balls come faster than this [m/s], and fewer falls and lost balls come in a minute."""
+COUNTED = ("way", "falls", "lost", "seconds")
+"""What is counted: the way of balls along the wanted direction [m], falls, lost balls, and time [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DribbleRewards(Rewards):
+    """What counts, and what differs between episodes."""
+
+    fall: float = 3.0
+    """Cost of a fall."""
+    lost: float = 2.0
+    """Cost of a ball that is lost."""
+    aside: float = 0.5
+    """Cost of each metre that the ball rolls to a side."""
+    behind: float = 0.5
+    """What coming a metre nearer to the place behind the ball is worth."""
+    around: tuple[float, float] = (0.4, 1.6)
+    """How far the wanted direction is at most from that to the ball at level 0 and at level 1 [rad]."""
+    change: float = 1.0
+    """By how much the wanted direction changes at most at level 1 [rad]."""
+    rolls: float = 0.5
+    """How fast the ball rolls at most at the beginning at level 1 [m/s]."""
+    unsure: tuple[float, float] = (0.02, 0.1)
+    """Standard deviations with which place [m] and velocity [m/s] of the ball are known."""
+
+
+class DribbleTask(RobotTask):
+    """N robots that learn to dribble.
+
+    Args:
+        robot: which robot; it has a walk `policy`.
+        kind: its type; empty for the plain one.
+        count: how many robots, N.
+        threads: how many threads step them; results are the same.
+        seed: of everything random.
+        rewards: what counts.
+    """
+
+    learning = "dribble"
+    period = DECISION_CYCLES * CONTROL_CYCLE
+
+    def __init__(
+        self,
+        robot: str,
+        kind: str,
+        count: int,
+        *,
+        threads: int = 1,
+        seed: int = 0,
+        rewards: DribbleRewards | None = None,
+    ) -> None:
+        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
+        scene = assemble(SceneSettings(field="floor", ball="sim3d", robots=(placement,), visuals=False))
+        policy = read_walk(WALK, robot).for_robot(robot).policy
+        assert policy is not None
+        super().__init__(
+            scene, count, TaskDesign(policy.gait, rewards or DribbleRewards(), TRUTH_MIRROR), threads=threads
+        )
+        self._rng, self._sensor_rng = (np.random.default_rng([seed, which]) for which in range(2))
+        self.walker = PolicyWalker(self.worlds, ROBOT_NAME, policy, period=CONTROL_CYCLE, rng=self._sensor_rng)
+        """The walk that is steered."""
+        model = scene.model
+        joint = int(model.body("ball").jntadr[0])
+        self._ball_rate = int(model.jnt_dofadr[joint])
+        self._robot = self.worlds.robot(ROBOT_NAME)
+        self.direction: Floats = np.zeros(count)
+        """The wanted direction of each ball on the ground, (N,) [rad]."""
+        self.known: tuple[Floats, Floats, Floats] = np.zeros((count, 2)), np.zeros((count, 2)), np.zeros(count)
+        """What the robots know of `truth_of_balls`."""
+        self.way: Floats = np.zeros(count)
+        """How far the balls have come along the wanted directions since the last action, (N,) [m]."""
+        self.fell: Bools = np.zeros(count, dtype=bool)
+        """The robots that had fallen after the last action, (N,)."""
+        self._decisions, self._ends, self._changes = (np.zeros(count, np.intp) for _ in range(3))
+        self._counted = dict.fromkeys(COUNTED, 0.0)
+        self.begin(np.arange(count))
+
+    def _mirror(self) -> MirrorImage:
+        return mirror_of_dribbling()
+
+    def reseed(self, seeds: np.random.SeedSequence) -> None:
+        """Gives the robots other random numbers."""
+        for rng, seed in zip((self._rng, self._sensor_rng), seeds.spawn(2), strict=True):
+            rng.bit_generator.state = np.random.PCG64(seed).state
+
+    @property
+    def _ball(self) -> tuple[Floats, Floats]:
+        """Places and velocities of the balls on the ground, (N, 2) each."""
+        assert self.worlds.ball is not None
+        return self.worlds.ball[:, :2], self.worlds.qvel[:, self._ball_rate : self._ball_rate + 2]
+
+    def truth_of_balls(self) -> tuple[Floats, Floats, Floats]:
+        """In the robots' frames: places and velocities of the balls, (N, 2) each, and the wanted directions (N,)."""
+        pose, (place, velocity) = self._robot.pose, self._ball
+        yaw = yaw_of(pose)
+        return turned(place - pose[:, :2], yaw), turned(velocity, yaw), self.direction - yaw
+
+    def _begin(self, rows: Indices, seen: Floats32) -> None:
+        rng, r, count = self._rng, self.rewards[0], len(rows)
+        heading, bearing = rng.uniform(-np.pi, np.pi, count), rng.uniform(-0.6, 0.6, count)
+        pose, root = self._robot.pose, self.table.root
+        half = heading / 2
+        self.worlds.qpos[rows, root + 3], self.worlds.qpos[rows, root + 6] = np.cos(half), np.sin(half)
+        low, high = r.around
+        around = (low + r.level * (high - low)) * rng.uniform(-1.0, 1.0, count)
+        self.direction[rows] = heading + bearing + around
+        place, velocity = self._ball  # live
+        place[rows] = pose[rows, :2] + rng.uniform(*BALL_DISTANCE, count)[:, None] * _towards(heading + bearing)
+        rolling = r.level * r.rolls * rng.uniform(0.0, 1.0, count)
+        velocity[rows] = rolling[:, None] * _towards(rng.uniform(-np.pi, np.pi, count))
+        self.walker.wanted[rows] = 0.0
+        self.walker.reset(rows)
+        self.walker.walk.swing[rows] = rng.integers(0, 2, count)
+        self.action[rows] = 0.0
+        self._decisions[rows] = 0
+        self._ends[rows] = rng.integers(*EPISODE_DECISIONS, count)
+        self._changes[rows] = rng.integers(*CHANGE_DECISIONS, count)
+        seen[:] = self._observed()[rows]
+
+    def _observed(self) -> Floats32:
+        """What the networks see; the ball is known about as well as a player knows it."""
+        known, (sure, fast) = self.known, self.rewards[0].unsure
+        for array, value, error in zip(known, self.truth_of_balls(), (sure, fast, 0.0), strict=True):
+            array[:] = value + error * self._rng.standard_normal(array.shape)
+        return observe_dribbling(self.walker, *known, self.action)
+
+    def _behind(self) -> Floats:
+        """How far the robots are from the places behind their balls, (N,) [m]."""
+        goal = self._ball[0] - BEHIND_DISTANCE * _towards(self.direction) - self._robot.pose[:, :2]
+        return np.asarray(np.hypot(*goal.T))
+
+    def advance(self, actions: Any) -> None:  # noqa: ANN401
+        """Lets the robots walk for 80 ms as their actions (N, 3) ask."""
+        self.action[:] = actions
+        before, far, (ball, _, direction) = self._ball[0].copy(), self._behind(), self.known
+        self.walker.wanted[:] = asked_velocities(self.walker, ball, direction, self.action)
+        self._walk()
+        with np.errstate(invalid="ignore"):
+            self._reward(self._ball[0] - before, far)
+        self._give_up(self.worlds.diverged())
+
+    def _walk(self) -> None:
+        """Lets the robots walk until the next action."""
+        for _ in range(DECISION_CYCLES):
+            self.walker.sample(0.0)
+            self.worlds.step(self._steps)
+
+    def _reward(self, way: Floats, far: Floats) -> None:
+        """Fills rewards, ends, and what is seen, after the balls have come some way (N, 2) [m]."""
+        r, pose, velocity = self.rewards[0], self._robot.pose, self._robot.velocity
+        x, y = pose[:, 4:6].T
+        self.fell[:] = (1 - 2 * (x * x + y * y) < FALLEN_UP) | (pose[:, 2] < FALLEN_HEIGHT * r.stand_height)
+        ball, rolls, _ = self.truth_of_balls()
+        lost = (np.hypot(*ball.T) > LOST_DISTANCE) & ~self.fell
+        self.way[:], aside = turned(way, self.direction).T
+        nearer = far - self._behind()
+        self.reward[:] = self.way - r.aside * np.abs(aside) + r.behind * nearer - r.fall * self.fell - r.lost * lost
+        self.reward -= r.action * self.period * (self.action**2).mean(axis=1)
+        self._decisions += 1
+        self.ended[:] = self.fell | lost
+        self.cut[:] = (self._decisions >= self._ends) & ~self.ended
+        for name, value in zip(
+            COUNTED, (self.way.sum(), self.fell.sum(), lost.sum(), self.count * self.period), strict=True
+        ):
+            self._counted[name] += float(value)
+        change = np.flatnonzero(self._decisions >= self._changes)
+        self.direction[change] += r.level * r.change * self._rng.uniform(-1.0, 1.0, len(change))
+        self._changes[change] += self._rng.integers(*CHANGE_DECISIONS, len(change))
+        torso = turned(velocity[:, :2], yaw_of(pose))
+        self.truth[:] = np.concatenate([np.clip(ball, -2, 2), np.clip(rolls, -3, 3), torso, pose[:, 2:3]], axis=1)
+        self.observation[:] = self._observed()
+
+    def measures(self) -> dict[str, float]:
+        """Speed of balls along the wanted direction [m/s], falls and lost balls in a minute, since the last call."""
+        counted, self._counted = self._counted, dict.fromkeys(COUNTED, 0.0)
+        seconds = max(counted["seconds"], 1e-9)
+        return {
+            "speed": counted["way"] / seconds,
+            "falls": 60 * counted["falls"] / seconds,
+            "lost": 60 * counted["lost"] / seconds,
+        }
+
+    def mastered(self, found: dict[str, float]) -> bool:
+        """Whether balls come fast, and hardly any robot falls or loses them."""
+        return found["speed"] > ENOUGH_SPEED and found["falls"] + found["lost"] < MOST_LOSSES
+
+
+def _towards(angles: Floats) -> Floats:
+    """Unit vectors, (n, 2)."""
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def turned(vectors: Floats, yaw: Floats) -> Floats:
+    """Vectors (n, 2) in frames that are turned by some angles (n,)."""
+    cos, sin = np.cos(yaw), np.sin(yaw)
+    return np.stack([cos * vectors[:, 0] + sin * vectors[:, 1], cos * vectors[:, 1] - sin * vectors[:, 0]], axis=1)
