@@ -531,8 +531,11 @@ def yes_or_no(met: bool | None) -> str:
 
 
 def series_digest(series: Series) -> str:
-    """A digest of all that decides how games end, so that games of other settings are kept apart."""
-    content = json.dumps([series.described(), series.settings.seed, versions()], sort_keys=True, default=str)
+    """A digest of all that decides how games end and what is counted, so that other games are kept apart."""
+    from nutmeg.match.series.settings import RESULT_NUMBERS
+
+    decides = [series.described(), series.settings.seed, RESULT_NUMBERS, versions()]
+    content = json.dumps(decides, sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 

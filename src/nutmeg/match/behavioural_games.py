@@ -67,7 +67,7 @@ class MatchResult:
     falls: tuple[int, int]
     fouls: tuple[int, int]
     control: ControlResult
-    """Possession, progress of the ball, and shots."""
+    """Possession, progress of the ball, shots and expected goals."""
     time: float
     """The game time that was played, s."""
     over: bool
@@ -107,7 +107,7 @@ class BehaviourGames:
         self.states = [new_match(kick_off=side) for side in _each_side(kick_off, count)]
         """The referee's memory of each match."""
         self.controls = new_controls(rules.pitch, count)
-        """(M,) possession, progress of the ball and shots."""
+        """(M,) possession, progress of the ball, shots and expected goals."""
         self.swapped: Bools = self.controls["swapped"]
         """(M,) whether teams have changed ends; a view."""
         self._counts = np.zeros((count, 2, len(COUNTED_EVENTS)), np.int64)

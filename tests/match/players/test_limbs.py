@@ -20,7 +20,7 @@ from nutmeg.match.players.limbs import Limbs, Pace
 from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
-from nutmeg.match.worlds.physical.percept import Action, Percept
+from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action, Percept
 from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.correction import Correction
 from nutmeg.motion.keyframes import own_motions, shipped_motion, write_motion
@@ -94,6 +94,22 @@ def test_a_policy_is_asked_for_other_speeds_than_those_wished_so_that_it_goes_as
     assert back / 2.0 < 0.06, "it does not go backwards when it steps aside"
     with pytest.raises(ValueError, match="must rise"):
         Pace(answers=((0.1, 0.2), (0.2, 0.1)))
+
+
+def test_who_knows_that_a_knee_is_weak_runs_faster_with_it_than_who_does_not() -> None:
+    ways = []
+    for knows in (False, True):
+        one = Alone(walk=read_walk("policy"))
+        one.game.world.weaken(one.slot, "llj4", 0.3)
+        if knows:
+            strengths = np.ones(WITHOUT_TOES)
+            strengths[JOINTS.index("llj4")] = 0.3
+            one.limbs.compensate(strengths)
+        one.run(1.5, Walk(ahead=0.8))
+        begin = one.place
+        one.run(3.0, Walk(ahead=0.8))
+        ways.append(float(np.hypot(*(one.place - begin))))
+    assert ways[1] > 1.15 * ways[0]
 
 
 def test_it_walks_sideways_without_turning_away() -> None:

@@ -1,4 +1,4 @@
-"""Possession, progress of the ball and shots: the rules, and that both ways to play a game count alike."""
+"""Possession, progress of the ball, shots and expected goals: the rules, and both ways to play a game count alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.registry import read_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.slots import SLOTS
-from nutmeg.match.series.ball_control import SHOT_PAUSE, ControlResult, controls_result, new_controls, observe_matches
+from nutmeg.match.series.ball_control import (
+    CHANCE_WEIGHTS,
+    SHOT_PAUSE,
+    ControlResult,
+    controls_result,
+    new_controls,
+    observe_matches,
+)
 from nutmeg.match.series.settings import played_out
 
 RULES = load_rules("spl2011").with_match(half_length=20.0, halves=2, automatic_kick_off=True, players=2)
@@ -52,6 +59,24 @@ def test_a_ball_that_would_roll_between_the_posts_is_one_shot() -> None:
     assert observed([(near, 0.0, -2.0, 0.0)]).shots == (0, 0), "it rolls away"
     pause = [(0.0, 0.0, 0.0, 0.0)] * (round(SHOT_PAUSE / 0.1) + 1)
     assert observed([shot, *pause, shot]).shots == (2, 0)
+
+
+def test_goals_are_expected_of_who_has_the_ball_near_the_goal_or_rolling_there() -> None:
+    end = RULES.pitch.length / 2
+
+    def expected(x: float, speed: float, *, swapped: bool = False) -> tuple[float, float]:
+        seconds = 10.0
+        return observed([(x, 0.0, speed, 0.0)] * round(seconds / 0.1), swapped=swapped).expected_goals
+
+    # Both teams have a player a metre from the middle, who are as near to a ball there.
+    first, second = expected(0.0, 0.0)
+    assert first == pytest.approx(second)
+    assert first == pytest.approx(1 / (1 + np.exp(-(CHANCE_WEIGHTS[0] + CHANCE_WEIGHTS[1] * end)))), "in ten seconds"
+    near = expected(end - 0.5, 0.0)
+    assert near[0] > max(0.2, 3 * near[1])
+    assert expected(end - 2.0, 2.0)[0] > 1.5 * expected(end - 2.0, 0.0)[0], "it rolls to the goal"
+    assert expected(end - 0.5, 0.0, swapped=True) == pytest.approx(near[::-1])
+    assert expected(-(end - 0.5), 0.0) == pytest.approx(near[::-1])
 
 
 def test_compiled_and_single_games_count_alike_over_both_halves() -> None:

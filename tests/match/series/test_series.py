@@ -24,7 +24,7 @@ class Scripted(SeriesGames):
     """Games that are not played: goals follow from who plays, fouls from the seed."""
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
-        return [pair[0] + number, 1, 2, 0, 0.25, 0.5, 3, pair[1], 3, seed % 50, 7, 0.75, -0.5, 1]
+        return [pair[0] + number, 1, 2, 0, 0.25, 0.5, 3, 1.25, pair[1], 3, seed % 50, 7, 0.75, -0.5, 1, 0.5]
 
 
 def scripted(settings: SeriesSettings) -> Series:
@@ -43,6 +43,7 @@ def test_every_pair_plays_and_the_seed_depends_on_pair_and_number_only() -> None
     assert results[5].goals == (2, 2)
     assert results[5].lost_turns == (0, 7)
     assert (results[5].possession, results[5].progress, results[5].shots) == ((0.25, 0.75), (0.5, -0.5), (3, 1))
+    assert results[5].expected_goals == (1.25, 0.5)
     seeds = [one.fouls[1] for one in results]
     assert len(set(seeds)) > 3
     alone = SeriesSettings(team=TEAMS, games=3, players=1, only=(("B", "C"),))

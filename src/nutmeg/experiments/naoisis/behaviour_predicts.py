@@ -9,9 +9,9 @@ Twelve strategies (`match.players.tactics.strategies`), from one that stands sti
 each other with bodies that have joints, and without: before calibration, with the numbers of `nao-spark`, and after,
 with those that `match.calibration` finds in recordings of other physical games. A strategy is as strong as the
 differences between it and its opponents say (least squares over all pairs), by goals, and by what changes more often
-than the score (`match.series.ball_control`): progress of the ball, possession, shots. What counts is whether both
-worlds put the strategies into the same order. The goal is a rank correlation of 0.8, also without any single strategy,
-and no lower after calibration than before.
+than the score (`match.series.ball_control`): progress of the ball, possession, shots, expected goals. What counts is
+whether both worlds put the strategies into the same order. The goal is a rank correlation of 0.8, also without any
+single strategy, and no lower after calibration than before.
 
 Intervals are those of a bootstrap over games: each difference is what the strengths say plus the error of a game drawn
 from all. A few physical games do not give the order exactly; `ceiling` says how well two such physical series would
@@ -49,12 +49,13 @@ if TYPE_CHECKING:
     from nutmeg.match.calibration.calibrate import Calibrated
     from nutmeg.match.series.series import GameResult
 
-Measure = Literal["goals", "progress", "possession", "shots"]
+Measure = Literal["goals", "progress", "possession", "shots", "expected_goals"]
 _MEASURES: dict[Measure, str] = {
     "goals": "goals a game",
     "progress": "mean place of the ball, half lengths of the pitch",
     "possession": "share of the time nearest to the ball",
     "shots": "shots a game",
+    "expected_goals": "expected goals a game",
 }
 """Measures by which strategies are compared: a number of each team of a game minus that of its opponent."""
 
@@ -152,8 +153,9 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     """Draws strengths in the physical world over those in the calibrated behavioural one, measure by measure."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 9.6), layout="constrained")
-    for axes, (measure, unit) in zip(figure.subplots(2, 2).flat, _MEASURES.items(), strict=True):
+    figure = Figure(figsize=(16.0, 9.6), layout="constrained")
+    for place, (measure, unit) in enumerate(_MEASURES.items(), start=1):
+        axes = figure.add_subplot(2, 3, place)
         one = answer["measures"][measure]
         for row in one["table"]:
             axes.errorbar(
@@ -166,11 +168,15 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
                 capsize=2,
                 linewidth=0.8,
             )
-            place = row["after"], row["physical"]
-            axes.annotate(row["strategy"], place, xytext=(5, 4), textcoords="offset points", fontsize=7)
+            axes.annotate(
+                row["strategy"], (row["after"], row["physical"]), xytext=(5, 4), textcoords="offset points", fontsize=7
+            )
         axes.axline((0.0, 0.0), slope=1.0, color="0.7", linewidth=0.8, linestyle="--")
         low, high = one["after"]["spearman_interval"]
-        axes.set_title(f"{measure}: Spearman {one['after']['spearman']:.2f} ({low:.2f} to {high:.2f})", fontsize=10)
+        axes.set_title(
+            f"{measure.replace('_', ' ')}: Spearman {one['after']['spearman']:.2f} ({low:.2f} to {high:.2f})",
+            fontsize=10,
+        )
         axes.set_xlabel(f"behavioural world after calibration, {unit}", fontsize=8)
         axes.set_ylabel("physical world", fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -264,8 +270,8 @@ def table(answer: Mapping[str, Any]) -> experiment.ResultTable:
         )
         least = min(one["without"].items(), key=lambda found: found[1], default=None)
         notes.append(
-            f"rank correlation by {measure} (Spearman): {', '.join(shown)} calibration; two physical series: "
-            f"{number(one['ceiling']['spearman'], 2)}"
+            f"rank correlation by {measure.replace('_', ' ')} (Spearman): {', '.join(shown)} calibration; two physical "
+            f"series: {number(one['ceiling']['spearman'], 2)}"
             + ("." if least is None else f"; after calibration without {least[0]}: {number(least[1], 2)}.")
         )
     size = answer["settings"]

@@ -190,6 +190,7 @@ class Limbs:
         )
         motors = self._body.motors
         self._columns = np.array([JOINTS.index(name) for name in motors])
+        self._healthy_speeds, self._strengths = self._body.top_speeds.copy(), np.ones(len(motors))
         self._toes = slice(WITHOUT_TOES, WITH_TOES if robot_type == TOED_TYPE else WITHOUT_TOES)
         self._neck = np.array([motors.index(name) for name in NECK_JOINTS])
         self._neck_limits = self._body.table.limits[self._body.table.motor_joints[self._neck]]
@@ -218,6 +219,14 @@ class Limbs:
         self._walker.chosen[:] = 0
         self._walker.reset()
         return found
+
+    def compensate(self, strengths: Floats) -> None:
+        """Takes drives for damaged that turn with these shares of their commanded speed, (22,) as `JOINTS`, above 0.
+
+        Commands are divided by the shares from now on, and no joint is expected to turn faster than its drive can.
+        """
+        self._strengths = strengths[self._columns]
+        self._body.top_speeds[:] = self._healthy_speeds * self._strengths
 
     # ---- what the robot is doing
 
@@ -271,7 +280,7 @@ class Limbs:
         speeds = np.zeros(self._toes.stop)
         command = self._body.command[0]
         command[self._neck] = self._neck_speeds(look)
-        speeds[self._columns] = command
+        speeds[self._columns] = command / self._strengths
         speeds[self._toes] = -np.radians(percept.angles[self._toes]) * TOE_GAIN
         return speeds
 

@@ -77,6 +77,8 @@ class GameResult:
     """Where the ball was on average, from the middle (0) to the opponents' goal line (1)."""
     shots: tuple[int, int] = (0, 0)
     """Balls that would have rolled into the goal."""
+    expected_goals: tuple[float, float] = (0.0, 0.0)
+    """Goals that a team could expect from what it did with the ball."""
     failure: str = ""
     """Why it broke off, if it did; then its numbers do not count."""
 
@@ -125,7 +127,7 @@ class SeriesGames:
         raise SimulationError(self._broken[key])
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
-        """Plays a game; `RESULT_NUMBERS` of the first team and of the second, (14,)."""
+        """Plays a game; `RESULT_NUMBERS` of the first team and of the second, (16,)."""
         sides = sides_of(pair, number)
         names = [self.settings.team[index].name for index in sides]
         game = Game(
@@ -219,7 +221,7 @@ class _BehaviourSeriesGames:
         return numbers
 
     def counts(self, pair: Pair, number: int, seed: int, *, record: Path | None = None) -> list[float]:
-        """Plays one game; `RESULT_NUMBERS` of the first team and of the second, (14,)."""
+        """Plays one game; `RESULT_NUMBERS` of the first team and of the second, (16,)."""
         chosen = self.settings
         sides = sides_of(pair, number)
         names = [chosen.team[index].name for index in sides]
@@ -413,7 +415,7 @@ class GameLog:
 
 def _pairs(counted: Mapping[str, Iterable[float]]) -> dict[str, Any]:
     """The counts of both teams, by name; goals, falls and the like are whole numbers."""
-    shares = ("possession", "progress")
+    shares = ("possession", "progress", "expected_goals")
     found = {}
     for name, values in counted.items():
         first, second = (float(value) if name in shares else int(value) for value in values)

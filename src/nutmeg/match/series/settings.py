@@ -241,7 +241,7 @@ def _beside(path: Path, entrant: Entrant) -> Entrant:
 
 COUNTED_EVENTS = ("fall", "foul")
 """Events that are counted for each team, beside its goals."""
-RESULT_NUMBERS = ("goals", "falls", "fouls", "lost_turns", "possession", "progress", "shots")
+RESULT_NUMBERS = ("goals", "falls", "fouls", "lost_turns", "possession", "progress", "shots", "expected_goals")
 """Numbers that are counted for each team of a game."""
 
 

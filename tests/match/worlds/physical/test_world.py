@@ -57,6 +57,24 @@ def test_who_joins_waits_in_a_row_at_the_own_corner(world: MatchWorld) -> None:
     assert (world.position[[LEFT, RIGHT], 2] > 0.38).all()
 
 
+def test_a_damaged_drive_turns_with_its_share_of_the_command_until_another_robot_takes_the_seat(
+    world: MatchWorld,
+) -> None:
+    world.weaken(LEFT, "hj1", 0.4)
+    world.command([LEFT, RIGHT], np.repeat(speeds(hj1=2.0), 2, axis=0))
+    run(world, 6)
+    assert world.angles[LEFT, NECK] == pytest.approx(0.4 * world.angles[RIGHT, NECK], rel=0.01)
+    assert world.angles[RIGHT, NECK] > 5.0
+    world.leave(LEFT)
+    world.join(LEFT, 0)
+    world.command([LEFT], speeds(hj1=2.0))
+    run(world, 6)
+    assert world.angles[LEFT, NECK] > 5.0
+    for joint, strength in (("nose", 0.5), ("hj1", 1.5)):
+        with pytest.raises(UsageError, match="allowed are 0 to 1"):
+            world.weaken(LEFT, joint, strength)
+
+
 def test_a_command_moves_the_joints_after_one_cycle_of_delay(world: MatchWorld) -> None:
     before = world.angles[LEFT, NECK]
     world.command([LEFT], speeds(hj1=1.0))

@@ -145,6 +145,7 @@ class Ground(SeatedGround):
         record["slot"] = slot
         record["top_speeds"] = np.where(record["motors"] < 0, 0.0, model.actuator_ctrlrange[record["motors"], 1])
         record["ordered"], record["driven"], record["frozen"] = 0.0, 0.0, 0
+        record["strength"] = 1.0
         record["velocity_before"], record["next_acc"] = 0.0, (0.0, 0.0, GRAVITY)
 
     def _separate(self, seat: int, bit: int) -> None:

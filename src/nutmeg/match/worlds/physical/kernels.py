@@ -63,6 +63,8 @@ class Seat(SeatRecord):
     """Speeds that the drives have now [rad/s]."""
     frozen: Annotated[Bytes, (24,)]
     """Drives that hold their joints still, whatever their commands, 0 or 1."""
+    strength: Annotated[Floats, (24,)]
+    """The share of the commanded speed that a drive turns with: 1, and less for one that is damaged."""
     velocity_before: Annotated[Floats, (3,)]
     """The torso's velocity one cycle ago [m/s]."""
     next_acc: Annotated[Floats, (3,)]
@@ -227,7 +229,8 @@ def _drive(ctrl: Floats, seats: Sequence[Seat]) -> None:
         if seat.slot >= 0:
             for column in range(len(seat.driven)):
                 if seat.motors[column] >= 0:
-                    ctrl[seat.motors[column]] = 0.0 if seat.frozen[column] else seat.driven[column]
+                    speed = 0.0 if seat.frozen[column] else seat.driven[column]
+                    ctrl[seat.motors[column]] = seat.strength[column] * speed
 
 
 # ---- contacts

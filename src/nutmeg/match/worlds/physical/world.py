@@ -41,6 +41,7 @@ from nutmeg.match.worlds.physical.kernels import (
     step,
     step_and_measure,
 )
+from nutmeg.match.worlds.physical.percept import JOINTS
 from nutmeg.match.worlds.seats import SeatedWorld, scatter_beam
 from nutmeg.model.geometry import yaw_quaternion
 from nutmeg.sim.ode_step import places
@@ -220,6 +221,15 @@ class MatchWorld(SeatedWorld):
                     self._freeze(slot, [LIMBS.index(limb) for limb in limbs], duration)
             case _:
                 pass
+
+    def weaken(self, slot: int, joint: str, strength: float) -> None:
+        """Damages a drive of a player: from the next cycle on it turns with this share of its commanded speed, 0..1."""
+        if joint not in JOINTS or not 0 <= strength <= 1:
+            raise UsageError(
+                f"the drive of {joint!r} cannot turn with {strength} of its speed; allowed are 0 to 1 for one of "
+                f"{', '.join(JOINTS)}."
+            )
+        self.ground.seats["strength"][self.seat_of[slot], JOINTS.index(joint)] = strength
 
     def _freeze(self, slot: int, limbs: list[int], duration: float) -> None:
         until = self.time + duration
