@@ -282,7 +282,8 @@ class CameraEffects:
             rays = turned_rays(rays, angular_velocity, row_times(self.size[1], self.readout))
         width, height = self.drawn_size
         column, row = np.moveaxis(np.rint(self.lens.points(rays)[0]).astype(np.intp), -1, 0)
-        return drawn[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
+        shown: NDArray[Number] = drawn[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
+        return shown
 
     def _turning(self, light: Floats32, velocity: Floats, blur: float) -> Floats32:
         """One picture (1, height, width, 3) that a turning camera takes."""

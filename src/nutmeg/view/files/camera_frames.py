@@ -334,7 +334,8 @@ class _SceneSource(Closing):
                     renderer.update()
                 geoms = renderer.geoms_seen(eye, effects.drawn_size)
                 mask = effects.rearrange(self._labels[geoms], velocity)
-            axes = np.stack([np.cross(eye.forward, eye.up), -np.asarray(eye.up), np.asarray(eye.forward)], axis=1)
+            ahead, up = np.asarray(eye.forward), np.asarray(eye.up)
+            axes = np.stack([np.cross(ahead, up), -up, ahead], axis=1)
             shots.append(_Shot(picture, mask, np.asarray(eye.position), _quaternion(axes)))
         return self._truth(robot), shots
 
@@ -465,13 +466,9 @@ def _named(label: int, names: Sequence[str]) -> tuple[int, str]:
 
 def run_lengths(shown: Any) -> list[int]:  # noqa: ANN401 (a Boolean array (height, width))
     """COCO's run lengths of a mask: column by column, how many pixels are off, on, off, and so on."""
-    flat = np.concatenate([[False], np.asarray(shown).ravel(order="F"), [False]])
-    ends = np.flatnonzero(flat[1:] != flat[:-1])
-    return (
-        np.diff(np.concatenate([[0], ends, [] if ends[-1:] == [flat.size - 2] else [flat.size - 2]]))
-        .astype(int)
-        .tolist()
-    )
+    flat = np.asarray(shown).ravel(order="F")
+    ends = np.flatnonzero(flat != np.concatenate([[False], flat[:-1]]))
+    return [int(length) for length in np.diff([0, *ends, flat.size])]
 
 
 @contextlib.contextmanager
