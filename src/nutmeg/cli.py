@@ -83,6 +83,7 @@ SUBCOMMANDS: dict[str, dict[str, tuple[str, str, str]]] = {
     "camera": {
         "show": ("camera", "Arguments", "draw what a camera sees, with its effects one by one"),
         "fit-data": ("camera", "FitDataArguments", "write pictures of several views, for nutmeg identify"),
+        "frames": ("camera", "FramesArguments", "write what robots saw in a recorded match, with labels for detectors"),
     },
 }
 """Commands that are really several: module, class of the options, and what each does. The first is the one that is

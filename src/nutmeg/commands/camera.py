@@ -7,6 +7,7 @@ not have (see its cameras.toml) has none.
 example: nutmeg camera nao-v6 -o camera.png
          nutmeg camera ers7 --effects lens,noise --lights window
          nutmeg camera fit-data ers7 --body params.toml -o pictures/monday --views 4
+         nutmeg camera frames match.nutmeg -o frames --moments 500 --labels --robot nao-v6
          nutmeg camera my/robot --camera eye --only -o noise.png --effects noise
 """
 
@@ -16,12 +17,12 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from nutmeg.base.errors import UsageError, writing
-from nutmeg.base.settings import Bounds
+from nutmeg.base.settings import Bounds, above, at_least
 from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_output
 
 if TYPE_CHECKING:
@@ -111,13 +112,70 @@ class FitDataArguments(CameraOptions):
     """Number of pictures of each view; several are needed to estimate the noise."""
 
 
-def run(arguments: Arguments | FitDataArguments, terminal: Terminal) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class FramesArguments(JsonOption):
+    """Write what robots' cameras saw in a recorded match, with boxes and masks for training detectors.
+
+    example: nutmeg camera frames match.nutmeg -o frames --moments 500 --seed 1 --labels --robot nao-v6 --lights hall
+             nutmeg camera frames match.nutmeg -o frames --rate 2
+    """
+
+    file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORDING")]
+    """The recording of a match, of either world."""
+    output: Output
+    """The folder to write."""
+    moments: Annotated[int, at_least(0)] = 0
+    """Number of moments, each of one robot, that are chosen at random; 0 takes all robots --rate times a second."""
+    rate: Annotated[float, above(0, "Hz", up_to=50)] = 2.0
+    """Pictures of each camera per second, without --moments."""
+    seed: Seed = 0
+    """Seed of the choice of moments and of the noise."""
+    format: Literal["png", "mp4"] = "png"
+    """Numbered PNG files, or one video for each camera."""
+    labels: bool = False
+    """Write masks, and boxes of ball, goals, lines and robots in labels.json (COCO's format)."""
+    robot: str = ""
+    """The robot whose cameras the players carry, with its lens and sensor, for instance nao-v6; if left out, their
+    own. A match of the behavioural world is drawn with detailed robots then."""
+    effects: str = "all"
+    """Which effects of lens and sensor to apply, as in `nutmeg camera show`."""
+    lights: str = "field"
+    """hall, window, evening, field (the field's own sun), or a TOML file with lights of your own."""
+    shadows: bool = False
+    """Let lights cast shadows, which takes several times as long."""
+
+
+def run(arguments: Arguments | FitDataArguments | FramesArguments, terminal: Terminal) -> dict[str, Any]:
     """Takes the pictures."""
+    if isinstance(arguments, FramesArguments):
+        return _write_frames(arguments, terminal)
     if not all(arguments.size) and any(arguments.size):
         raise UsageError(f"--size is {arguments.size[0]} {arguments.size[1]}; give both numbers, or 0 0.")
     return (
         _save_pictures(arguments, terminal) if isinstance(arguments, FitDataArguments) else _show(arguments, terminal)
     )
+
+
+def _write_frames(arguments: FramesArguments, terminal: Terminal) -> dict[str, Any]:
+    """Pictures of a recording."""
+    from nutmeg.model.sensors import checked_effects
+    from nutmeg.view.files.camera_frames import FramePlan, write_cameras
+
+    plan = FramePlan(
+        moments=arguments.moments,
+        rate=arguments.rate,
+        seed=arguments.seed,
+        form=arguments.format,
+        labels=arguments.labels,
+        robot=arguments.robot,
+        effects=checked_effects(arguments.effects),
+        lights="" if arguments.lights == "field" else arguments.lights,
+        shadows=arguments.shadows,
+    )
+    with terminal.counting("drawing") as on_progress:
+        count = write_cameras(arguments.file, arguments.output, plan, on_progress=on_progress)
+    terminal.say(f"wrote {count} pictures to {arguments.output}; README.txt there says what is what.")
+    return {"folder": str(arguments.output), "pictures": count}
 
 
 def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:

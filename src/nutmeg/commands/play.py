@@ -101,20 +101,29 @@ class BehaviouralOptions:
     images: bool = False
     """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
     a renderer (see nutmeg doctor)."""
-    record_cameras: bool = False
-    """Write what both cameras of every robot see into a folder `cameras`, with the truth in frames.csv; needs a
-    renderer (see nutmeg doctor)."""
-    camera_rate: Annotated[float, above(0, "Hz", up_to=10)] = 2.0
-    """Pictures per second that --record-cameras writes, at most 10."""
-    camera_format: Literal["png", "mp4"] = "png"
-    """Numbered PNG files, or one video for each camera."""
-    camera_labels: bool = False
-    """With --record-cameras: write masks, and the boxes of ball, goals and robots in labels.csv, for training
-    detectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arguments(FileOptions, BehaviouralOptions, WatchOptions, JsonOption):
+class CameraFileOptions:
+    """Pictures of all robots' cameras, written at the end; `nutmeg camera frames` does it later, with more choice."""
+
+    group: ClassVar[str] = "pictures of all cameras"
+    record_cameras: bool = False
+    """Write what the cameras of every robot see into a folder `cameras`, with the truth in frames.csv; needs a
+    renderer (see nutmeg doctor)."""
+    camera_rate: Annotated[float, above(0, "Hz", up_to=10)] = 2.0
+    """Pictures per second, at most 10."""
+    camera_format: Literal["png", "mp4"] = "png"
+    """Numbered PNG files, or one video for each camera."""
+    camera_labels: bool = False
+    """Write masks, and boxes of ball, goals, lines and robots in labels.json, for training detectors."""
+    camera_robot: str = ""
+    """The robot whose cameras the players carry, with its lens and sensor, for instance nao-v6; if left out, their
+    own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(FileOptions, CameraFileOptions, BehaviouralOptions, WatchOptions, JsonOption):
     """Options of `nutmeg play`."""
 
     left: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
@@ -200,7 +209,11 @@ def _field_of(arguments: Arguments) -> str:
 
 def check(arguments: Arguments) -> None:
     """Refuses a match that cannot be played, before any folder is made for it."""
+    from nutmeg.model.robot import load_robot
+
     _rules_of(arguments)
+    if arguments.camera_robot:
+        load_robot(arguments.camera_robot)
     if arguments.world == BEHAVIOURAL:
         _check_behavioural(arguments)
     else:
@@ -213,9 +226,8 @@ def _check_physical(arguments: Arguments) -> None:
     from nutmeg.motion.keyframes import own_motions
     from nutmeg.motion.walk.files import read_walk
 
-    for option in ("record_cameras", "images"):
-        if getattr(arguments, option):
-            raise UsageError(f"--{option.replace('_', '-')} works in the behavioural world; add --world behavioural.")
+    if arguments.images:
+        raise UsageError("--images works in the behavioural world; add --world behavioural.")
     own_motions(arguments.motions, ROBOT, PLAIN_TYPE)
     for team in _teams_of(arguments):
         _check_complete(team)
@@ -597,7 +609,7 @@ class _MatchOutputs(Closing):
 
     def _draw(self, written: dict[str, object]) -> None:
         """Draws the video and the pictures of cameras, if they are requested and there is a renderer."""
-        from nutmeg.view.files.camera_frames import write_cameras
+        from nutmeg.view.files.camera_frames import FramePlan, write_cameras
         from nutmeg.view.files.pictures import QUICK
         from nutmeg.view.files.video import video
 
@@ -608,19 +620,14 @@ class _MatchOutputs(Closing):
                 written["video"] = files.video
                 terminal.say(f"video: {files.video}")
         if arguments.record_cameras:
-            rate, form = arguments.camera_rate, arguments.camera_format
-            count = drawn(
-                terminal,
-                "camera pictures",
-                partial(
-                    write_cameras,
-                    files.record,
-                    files.cameras,
-                    rate=rate,
-                    form=form,
-                    labels=arguments.camera_labels,
-                ),
+            plan = FramePlan(
+                rate=arguments.camera_rate,
+                form=arguments.camera_format,
+                seed=arguments.seed,
+                labels=arguments.camera_labels,
+                robot=arguments.camera_robot,
             )
+            count = drawn(terminal, "camera pictures", partial(write_cameras, files.record, files.cameras, plan))
             if count is not None:
                 written["cameras"], written["camera_pictures"] = files.cameras, count
                 terminal.say(f"cameras: {files.cameras} ({count} pictures)")

@@ -20,6 +20,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from nutmeg.base.interrupts import Closing
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
@@ -27,8 +29,11 @@ from nutmeg.match.worlds.physical.percept import PHYSICS, ROBOT
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    import mujoco
+
+    from nutmeg.base.arrays import Bytes
     from nutmeg.match.rules.book import Rules
 
 
@@ -68,6 +73,28 @@ def league_scene(rules: Rules, field: str) -> SceneSettings:
     slots = [slot for slot in range(SLOTS) if slot % MAX_PLAYERS < rules.match.players]
     kinds = dict.fromkeys(slots, Kind(ROBOT, "type0"))
     return match_scene(kinds, field=field, physics=PHYSICS, pose=POSE)
+
+
+BALL_LABEL, GOAL_LABELS, LINE_LABEL, FIRST_ROBOT_LABEL = 1, (2, 3), 4, 10
+"""Labels of what pixels of cameras' pictures show: the ball, the left and the right goal (posts and crossbar), the
+lines of the pitch, and robots, whose labels are `FIRST_ROBOT_LABEL` and their place in a list of names."""
+_GOAL_PARTS = ("post1", "post2", "crossbar")
+
+
+def geom_labels(model: mujoco.MjModel, robots: Sequence[str]) -> Bytes:
+    """(geoms + 1,) the label of each geom of a scene; 0 for all others, and at the end for pixels without a geom."""
+    known = {name: FIRST_ROBOT_LABEL + place for place, name in enumerate(robots)} | {"ball": BALL_LABEL}
+    labels = np.zeros(model.ngeom + 1, np.uint8)
+    for geom in range(model.ngeom):
+        thing, _, part = model.geom(geom).name.partition("/")
+        owner = model.body(int(model.geom_bodyid[geom])).name.partition("/")[0]
+        if thing == "field" and part.startswith("line"):
+            labels[geom] = LINE_LABEL
+        elif thing == "field" and part.endswith(_GOAL_PARTS):
+            labels[geom] = GOAL_LABELS[part.startswith("right")]
+        else:
+            labels[geom] = known.get(owner, 0)
+    return labels
 
 
 class Drawing(NamedTuple):

@@ -177,14 +177,10 @@ class BehaviourSight:
             for side, sign, distance in zip(("left", "right"), (1, -1), self.match.sonars(row)[slot], strict=True):
                 answers = bool(np.isfinite(distance))
                 reach = float(distance) if answers else eyes.sonar.farthest
-                cones[answers].append(
-                    _cone(
-                        state.pose[0, slot],
-                        math.radians(sign * eyes.sonar.angle_degrees),
-                        math.radians(eyes.sonar.opening_degrees),
-                        reach,
-                    )
-                )
+                x, y, heading = state.pose[0, slot].tolist()
+                way = heading + math.radians(sign * eyes.sonar.angle_degrees)
+                turn = np.array([[math.cos(way), math.sin(way)], [-math.sin(way), math.cos(way)]])
+                cones[answers].append(sonar_cone(math.radians(eyes.sonar.opening_degrees), reach) @ turn + (x, y))
                 if answers:
                     words.append(f"{side} {reach:.2f} m")
         sonar_text = f"; sonar {', '.join(words)}" if words else ""
@@ -204,12 +200,10 @@ class BehaviourSight:
             self._cameras = None
 
 
-def _cone(pose: Floats, angle: float, opening: float, reach: float) -> Floats:
-    """Lines (n, 2, 2) around a sector on the ground whose tip is at a pose (x, y, heading)."""
-    x, y, heading = pose.tolist()
-    ways = heading + angle + np.linspace(-opening / 2, opening / 2, _ARC_PARTS + 1)
-    rim = np.array([x, y]) + reach * np.stack([np.cos(ways), np.sin(ways)], axis=1)
-    corners = np.concatenate([[[x, y]], rim])
+def sonar_cone(opening: float, reach: float) -> Floats:
+    """Lines (n, 2, 2) around a sector about +x whose tip is in the origin."""
+    ways = np.linspace(-opening / 2, opening / 2, _ARC_PARTS + 1)
+    corners = np.concatenate([[[0.0, 0.0]], reach * np.stack([np.cos(ways), np.sin(ways)], axis=1)])
     return np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
-from nutmeg.net.host.robot_host import SCHEDULE_LABELS
+from nutmeg.net.host.cameras import Picture
+from nutmeg.net.host.robot_host import SCHEDULE_LABELS, HostSettings, RobotHost
 from nutmeg.net.lola.packets import LIGHTS
 from nutmeg.net.lola.port import LIGHT_LABELS
 from nutmeg.recording import Channel, Manifest, RecordingWriter
@@ -23,6 +26,7 @@ from nutmeg.view.pages.hosted_robots import (
     TAP_TIME,
     Lights,
     ScheduleBoard,
+    Sonars,
     TouchPad,
     lamp_colour,
     schedule_text,
@@ -75,6 +79,66 @@ def test_lamps_follow_the_recording_and_robots_without_lights_have_none(tmp_path
         assert tuple(chest.color) == LAMP_OFF
         lights.show(1.0)
         assert tuple(chest.color) == (LAMP_OFF[0], LAMP_OFF[1], 255)
+
+
+class _Still:
+    """A port that only takes its robots."""
+
+    name, period, clients = "still", 0.012, 0
+
+    def open(self, host: RobotHost) -> None:
+        for placement in host.settings.robots:
+            host.take(placement.name, period=self.period)
+
+    def turn(self, time: float) -> None:
+        pass
+
+    def waiting(self) -> Sequence[str]:
+        return ()
+
+    def give_up(self, names: Sequence[str]) -> None:
+        pass
+
+    def picture(self, picture: Picture) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def test_sonars_of_hosted_robots_are_drawn_as_far_as_they_answer(tmp_path: Path) -> None:
+    robots = tuple(
+        Placement(robot="nao-v6", name=name, pos=pos, heading=heading)
+        for name, pos, heading in (("a", (0, 0), 0.0), ("b", (0.5, 0), math.pi), ("alone", (-2, 2), 1.0))
+    )
+    path = tmp_path / "a.nutmeg"
+    settings = HostSettings(robots=robots, field="floor", ball="none", lock_step=True, needed=0, record=path)
+    with RobotHost(settings, [_Still()]) as host:
+        host.run(0.3)
+    film = Film.open(path)
+    heard = float(film.recording.read("a.SonarLeft")[-1][0])
+    assert 0.3 < heard < 0.5
+    with open_server("127.0.0.1", 0) as server:
+        cast = Cast(Stage(server, film.model, robots=film.robots), server, film.qpos_at(film.end))
+        sonars = Sonars(server, cast, film)
+        sonars.show(film.end)
+        lengths = {
+            name: np.linalg.norm(node.points[:, 0] - node.points[:, 1], axis=1) for name, node in sonars._nodes.items()
+        }
+        tips = cast.data.site_xpos[[cast.model.site(f"{robot}/SonarLeft").id for robot in ("a", "alone")]]
+        starts = [sonars._nodes[name].points[0, 0] for name in ("echoes", "silent")]
+    assert lengths["echoes"][0] == pytest.approx(heard, abs=1e-3)
+    assert lengths["silent"][0] == pytest.approx(0.8, abs=0.03)
+    assert np.array(starts) == pytest.approx(tips, abs=1e-5)
+    assert len(lengths["echoes"]) == 2 * len(lengths["silent"])
+
+
+def test_recordings_without_sonars_draw_none(recorded: Path) -> None:
+    film = Film.open(recorded)
+    with open_server("127.0.0.1", 0) as server:
+        sonars = Sonars(server, Cast(Stage(server, film.model, robots=film.robots), server), film)
+        sonars.show(0.0)
+        assert not sonars._nodes
 
 
 EMPTY = "<mujoco><worldbody/></mujoco>"

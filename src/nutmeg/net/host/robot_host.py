@@ -57,7 +57,7 @@ from nutmeg.net.loop import SocketLoop
 from nutmeg.recording import Channel
 from nutmeg.sim.pace import ON_TIME_TOLERANCE, RealTime
 from nutmeg.sim.schedule import Schedule
-from nutmeg.sim.trace import TraceWriter
+from nutmeg.sim.trace import SENSOR_STEP, TraceWriter
 from nutmeg.sim.worlds import Worlds
 
 if TYPE_CHECKING:
@@ -486,7 +486,19 @@ class RobotHost(Closing):
         for times in self.tasks:
             channel = Channel(name=f"schedule.{times.name}", labels=SCHEDULE_LABELS, wall_clock=True)
             self._more.append((channel, lambda t=times: _numbers(t)))  # type: ignore[misc]
-        config = {"command": "serve", "ports": [port.name for port in self.ports], "lock_step": settings.lock_step}
+        sonars: dict[str, tuple[float, float]] = {}  # opening [rad] and range [m] of each, for viewers
+        for name, robot in self.robots.items():
+            for sensor in robot.table.sensors:
+                if sensor.type == "sonar" and sensor.range is not None:
+                    channel = Channel(name=f"{name}.{sensor.name}", labels=("value",), unit="m", resolution=SENSOR_STEP)
+                    self._more.append((channel, lambda r=robot, s=sensor.name: r.read(s)))  # type: ignore[misc]
+                    sonars[channel.name] = sensor.cone, sensor.range[1]
+        config = {
+            "command": "serve",
+            "ports": [port.name for port in self.ports],
+            "lock_step": settings.lock_step,
+            "sonars": sonars,
+        }
         self.recording = _HostRecording(path, self.worlds, seed=settings.seed, config=config, more=self._more)
         self._schedule.every(settings.record_period, self._timed(task, self.recording.sample), name="record")
 

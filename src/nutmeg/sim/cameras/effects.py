@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 Real = TypeVar("Real", np.float32, np.float64)
+Number = TypeVar("Number", bound=np.generic)
 
 
 def row_times(height: int, readout: float) -> Floats:
@@ -270,6 +271,19 @@ class CameraEffects:
             return light if self._table is None else remap(light, self._table)
         each = zip(light, np.asarray(angular_velocity), self.blurs(len(light), exposure), strict=True)
         return np.concatenate([self._turning(one[None], velocity, blur) for one, velocity, blur in each])
+
+    def rearrange(self, drawn: NDArray[Number], angular_velocity: Floats | None = None) -> NDArray[Number]:
+        """What the pixels of a picture (height, width) show, from what those of a drawn one (*drawn) show.
+
+        Every pixel takes the nearest drawn one, in the middle of its exposure, as the green image of `gather` does.
+        """
+        rays = self._rays[len(self._rays) // 2][None]
+        if angular_velocity is not None and self.readout:
+            rays = turned_rays(rays, angular_velocity, row_times(self.size[1], self.readout))
+        width, height = self.drawn_size
+        column, row = np.moveaxis(np.rint(self.lens.points(rays)[0]).astype(np.intp), -1, 0)
+        shown: NDArray[Number] = drawn[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
+        return shown
 
     def _turning(self, light: Floats32, velocity: Floats, blur: float) -> Floats32:
         """One picture (1, height, width, 3) that a turning camera takes."""

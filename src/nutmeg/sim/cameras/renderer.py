@@ -143,9 +143,13 @@ class SceneRenderer(Closing):
     def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
         """The picture of a camera of the model, (height, width, 3); `fov` is its vertical field of view [rad]."""
         self.update()
+        return self.paint(self.eye(camera, fov), size)
+
+    def eye(self, camera: int, fov: float) -> Eye:
+        """The viewpoint of a camera of the model in the present pose, with a vertical field of view [rad]."""
         axes = np.array(self.data.cam_xmat[camera]).reshape(3, 3)  # it looks along its own -z, y up
-        place = self.data.cam_xpos[camera]
-        return self.paint(Eye(position=place, forward=-axes[:, 2], up=axes[:, 1], slope=math.tan(fov / 2)), size)
+        place = np.array(self.data.cam_xpos[camera])
+        return Eye(position=place, forward=-axes[:, 2], up=axes[:, 1], slope=math.tan(fov / 2))
 
     def update(self, camera: mujoco.MjvCamera | None = None) -> None:
         """Makes the scene ready to be painted in the present pose, seen by one of MuJoCo's own cameras if given."""

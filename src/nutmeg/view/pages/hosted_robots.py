@@ -1,7 +1,8 @@
-"""Parts of the page for hosted robots: their lights, the punctuality of tasks, and touch sensors.
+"""Parts of the page for hosted robots: their lights and sonars, the punctuality of tasks, and touch sensors.
 
-    lights, board = Lights(client, cast, film), ScheduleBoard(client, film)
+    lights, sonars, board = Lights(client, cast, film), Sonars(client, cast, film), ScheduleBoard(client, film)
     lights.show(12.5)                           # after cast.show(...)
+    sonars.show(12.5)
     board.show(12.5)
     TouchPad(server, {"nao-v6-1": ("ChestButton", "Battery", "Charging")}, send)
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.view.match_sight import sonar_cone
 from nutmeg.view.pages.orders import Order
 
 if TYPE_CHECKING:
@@ -102,6 +104,56 @@ def _lamps(
             )
             found.append((node, group, columns))
     return found
+
+
+_SILENT_COLOUR, _ECHO_COLOUR = (190, 190, 205), (255, 60, 200)
+_NOTHING_HEARD = 0.03  # a sonar that says its largest distance but for this hears nothing: its noise is 0.01 [m]
+
+
+def sonar_nodes(scene: viser.SceneApi, path: str) -> dict[str, Any]:
+    """The lines around the cones of sonars that hear nothing, and of those that answer."""
+    nothing = np.zeros((1, 2, 3))
+    return {
+        "silent": scene.add_line_segments(f"{path}/silent", nothing, _SILENT_COLOUR, thickness=0.008),
+        "echoes": scene.add_line_segments(f"{path}/echoes", nothing, _ECHO_COLOUR, thickness=0.02),
+    }
+
+
+class Sonars:
+    """The cones of all robots' sonars: those that answer up to the recorded distance, the others up to their range.
+
+    A recording with the channels `<robot>.<sonar>` says in its configuration how wide and how far each listens. The
+    drawn sector is the cut through the middle of the cone.
+    """
+
+    def __init__(self, owner: viser.ViserServer | viser.ClientHandle, cast: Cast, film: Film) -> None:
+        self._film, self._cast = film, cast
+        known: Any = film.recording.manifest.config.get("sonars", {})
+        self._sonars = {
+            channel: (int(cast.model.site(channel.replace(".", "/", 1)).id), float(cone), float(farthest))
+            for channel, (cone, farthest) in known.items()
+        }
+        self._nodes = sonar_nodes(owner.scene, "/sonars") if self._sonars else {}
+
+    def show(self, time: float) -> None:
+        """Draws the cones of a time."""
+        if not self._nodes or not len(self._film.times):
+            return
+        row, data = self._film.row_at(time), self._cast.data
+        lines: dict[str, list[Floats]] = {name: [] for name in self._nodes}
+        for channel, values in self._film.recording.read_several(tuple(self._sonars), row, row + 1).items():
+            site, cone, farthest = self._sonars[channel]
+            reach = float(values[0][0])
+            flat = sonar_cone(cone, reach)
+            space = np.concatenate([flat, np.zeros((*flat.shape[:2], 1))], axis=2)
+            heard = reach < farthest - _NOTHING_HEARD
+            lines["echoes" if heard else "silent"].append(
+                space @ data.site_xmat[site].reshape(3, 3).T + data.site_xpos[site]
+            )
+        for name, found in lines.items():
+            self._nodes[name].visible = bool(found)
+            if found:
+                self._nodes[name].points = np.concatenate(found).astype(np.float32)
 
 
 _SCHEDULE_PREFIX = "schedule."

@@ -30,6 +30,7 @@ from nutmeg.model.field import load_field
 from nutmeg.view.html import render
 from nutmeg.view.match_sight import BehaviourSight, sight_in_words, sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
+from nutmeg.view.pages.hosted_robots import sonar_nodes
 from nutmeg.view.pages.overlay import board_state, match_events
 from nutmeg.view.pages.page import BALL, BROADCAST, EYES, FOLLOW, FREE, SIDE, WHOLE, Page
 from nutmeg.view.stage.bodies import rgb_of
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 _CONE_REACH = 6.0  # length of the drawn view cone, metres; the league's has no end
 _CONE_COLOUR, _EDGE_COLOUR = (255, 230, 120), (255, 240, 170)
 BALL_COLOUR, _MEMORY_COLOUR, _ERROR_COLOUR, _RING_COLOUR = (255, 214, 0), (170, 165, 140), (40, 40, 40), (120, 225, 255)
-_SILENT_COLOUR, _ECHO_COLOUR = (190, 190, 205), (255, 60, 200)  # of the cones of sonars
 _ABOVE_GRASS = 0.012  # height of lines on the grass, metres: they must not flicker with the lines of the pitch
 _GHOST_HEIGHT, _GHOST_RADIUS = 0.5, 0.13  # size of the ghost of the player, metres
 _GHOST_SIZES = {False: (0.1, 0.24), True: (0.045, 0.15)}
@@ -76,8 +76,7 @@ def ghosts(
         "errors": scene.add_line_segments("/mind/errors", np.zeros((2, 2, 3)), _ERROR_COLOUR, thickness=0.012),
         "rings": scene.add_line_segments("/mind/rings", nothing, _RING_COLOUR, thickness=0.012),
         "view": scene.add_line_segments("/mind/view", nothing, _EDGE_COLOUR, thickness=0.015),
-        "silent": scene.add_line_segments("/mind/silent", nothing, _SILENT_COLOUR, thickness=0.008),
-        "echoes": scene.add_line_segments("/mind/echoes", nothing, _ECHO_COLOUR, thickness=0.02),
+        **sonar_nodes(scene, "/mind"),
         "seen": scene.add_point_cloud(
             "/mind/seen", np.zeros((1, 3)), _RING_COLOUR, point_size=0.06, point_shape="circle", precision="float32"
         ),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard
+from nutmeg.view.pages.hosted_robots import Lights, ScheduleBoard, Sonars
 from nutmeg.view.pages.layers import Layers
 from nutmeg.view.pages.orders import MAX_PACE, Controls, Order
 from nutmeg.view.pages.overlay import Overlay, seconds_of, shown_event
@@ -339,7 +339,11 @@ class Page:
         self._set_theme(dark=False)
         self.cast = Cast(stage, client, film.qpos_at(playback.time))
         self._beside = None if beside is None else (Cast(beside[0], client), beside[1])
-        self._boards = (Lights(client, self.cast, film), ScheduleBoard(client, film))
+        self._boards = (
+            Lights(client, self.cast, film),
+            Sonars(client, self.cast, film),
+            ScheduleBoard(client, film),
+        )
         self._overlay = Overlay(client, self._heard)
         self.spectator = _Spectator(client, self.cast)
         self._add_camera_controls()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from nutmeg.match.rules.book import load_rules
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.recording import Channel, Manifest, Recording, RecordingWriter
-from nutmeg.view.files.camera_frames import rows_at, write_cameras
+from nutmeg.view.files.camera_frames import FramePlan, rows_at, write_cameras
 from nutmeg.view.match_sight import BehaviourSight
 
 ROWS = 60
@@ -121,7 +122,7 @@ def test_all_cameras_are_written_with_the_truth(
     played: tuple[Path, list[dict[str, np.ndarray]]], tmp_path: Path
 ) -> None:
     path, _ = played
-    count = write_cameras(path, tmp_path / "cameras", rate=0.5, labels=True)
+    count = write_cameras(path, tmp_path / "cameras", FramePlan(rate=0.5, labels=True))
     assert count == 4 * 2 * 3
     _check_labels(tmp_path / "cameras")
     with (tmp_path / "cameras" / "frames.csv").open(encoding="utf-8") as file:
@@ -139,20 +140,21 @@ def test_all_cameras_are_written_with_the_truth(
 
 def _check_labels(folder: Path) -> None:
     """Boxes are those of the masks, and where the ball is labelled the picture is orange."""
-    with (folder / "labels.csv").open(encoding="utf-8") as file:
-        boxes = list(csv.DictReader(file))
-    assert {"ball", "goal"} <= {one["name"] for one in boxes}
+    labels = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
+    images = {one["id"]: one for one in labels["images"]}
+    boxes = [one | {"robot": images[one["image_id"]]["robot"]} for one in labels["annotations"]]
+    assert {"ball", "left goal", "right goal", "lines"} <= {one["name"] for one in boxes}
     assert any(one["name"].startswith("right") for one in boxes if one["robot"] == "left1")
     assert not any(one["name"] == one["robot"] for one in boxes), "cameras do not see their own robot"
     oranges = []
     for one in boxes:
-        place = f"{one['robot']}-{one['camera']}", f"{int(one['frame']):06d}.png"
-        mask = np.asarray(Image.open(folder / f"{place[0]}-labels" / place[1])) == int(one["label"])
+        name = images[one["image_id"]]["file_name"]
+        mask = np.asarray(Image.open(folder / name.replace("/", "-labels/"))) == one["label"]
         rows, columns = np.nonzero(mask)
-        box = [columns.min(), rows.min(), columns.max(), rows.max()]
-        assert [int(one[side]) for side in ("left", "top", "right", "bottom")] == box
+        size = [columns.max() + 1 - columns.min(), rows.max() + 1 - rows.min()]
+        assert one["bbox"] == [columns.min(), rows.min(), *size]
         if one["name"] == "ball" and len(rows) > 20:
-            red, _, blue = np.asarray(Image.open(folder / place[0] / place[1]))[mask].mean(axis=0)
+            red, _, blue = np.asarray(Image.open(folder / name))[mask].mean(axis=0)
             oranges.append(red > 2 * blue)
     assert oranges
     assert all(oranges)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
+from nutmeg.match.drawing import BALL_LABEL
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, CameraName, in_picture, to_ground, to_pixels
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.eyes import load_eyes
@@ -75,13 +76,13 @@ def test_lens_and_sensor_bend_and_disturb_pictures_the_same_way_each_time(camera
         pictures = [others.draw(state, 0, [0], which=("top",))[0, 0] for _ in range(2)]
         state.cycle[0] = 1
         later = others.draw(state, 0, [0], which=("top",))[0, 0]
-        with pytest.raises(UsageError, match="pinhole"):
-            others.label(state, 0, [0])
+        mask = others.label(state, 0, [0], which=("top",))[0, 0]
     assert pictures[0].shape == plain.shape
     assert (pictures[0] == pictures[1]).all()
     assert (pictures[0] != later).mean() > 0.2, "noise differs from cycle to cycle"
     columns = [np.nonzero(orange(one))[1].mean() for one in (plain, pictures[0])]
     assert columns[1] > columns[0] + 2.0, "a barrel lens draws the edge towards the middle"
+    assert np.nonzero(mask == BALL_LABEL)[1].mean() == pytest.approx(columns[1], abs=0.5), "and its mask, too"
 
 
 @pytest.mark.parametrize("edge", [(2.0, 120.0), (318.0, 120.0), (160.0, 238.0), (2.0, 238.0), (318.0, 238.0)])

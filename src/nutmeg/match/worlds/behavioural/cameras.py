@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Closing
+from nutmeg.match.drawing import geom_labels
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, CameraName, camera_pose
 from nutmeg.match.worlds.behavioural.state import Posture
 from nutmeg.model.field import add_field
 from nutmeg.model.geometry import euler_quaternion, quaternion_product
+from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings
 from nutmeg.sim.cameras.effects import CameraEffects
 from nutmeg.sim.cameras.renderer import Eye, Quality, SceneRenderer
 
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     from nutmeg.match.worlds.behavioural.state import MatchesState
     from nutmeg.model.ball import BallSettings
     from nutmeg.model.field import FieldSettings
-    from nutmeg.model.sensors import CameraSettings
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
 # bodies, so that nothing is simulated here.
 
 
-BALL_LABEL, GOAL_LABEL, FIRST_ROBOT_LABEL = 1, 2, 10
-"""Labels of pixels; those of robots are `FIRST_ROBOT_LABEL` and their slot."""
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 """Middle and half size of a box, m."""
 
@@ -110,15 +109,7 @@ class _CameraScene:
         self._heads = [self._mocap(f"{name}/head") for name in SLOT_NAMES]
         owners = [self.model.body(int(body)).name.split("/")[0] for body in self.model.geom_bodyid]
         self._geoms = [np.flatnonzero([owner == name for owner in owners]) for name in SLOT_NAMES]
-        # The label of each geom, as `Cameras.label` returns it; the last element is for pixels without a geom.
-        self.labels = np.zeros(self.model.ngeom + 1, np.uint8)
-        for geom, owner in enumerate(owners):
-            if owner == "ball":
-                self.labels[geom] = BALL_LABEL
-            elif owner in SLOT_NAMES:
-                self.labels[geom] = FIRST_ROBOT_LABEL + SLOT_NAMES.index(owner)
-            elif "_goal/" in self.model.geom(geom).name:
-                self.labels[geom] = GOAL_LABEL
+        self.labels = geom_labels(self.model, SLOT_NAMES)
 
     def _mocap(self, name: str) -> int:
         return int(self.model.body(name).mocapid[0])
@@ -230,9 +221,15 @@ _DISABLED_EFFECTS = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_HAZ
 
 
 @lru_cache(maxsize=4)
-def _effects(lens: CameraSettings, size: tuple[int, int], slope: float) -> CameraEffects:
+def _effects(lens: CameraSettings | None, size: tuple[int, int], slope: float) -> CameraEffects:
     """The effects of lens and image sensor for pictures of a size, with the tangent of half their vertical opening."""
-    return CameraEffects(lens, size=size, fov=2 * math.atan(slope))
+    effects = () if lens is None else CAMERA_EFFECTS
+    return CameraEffects(lens or CameraSettings(), size=size, fov=2 * math.atan(slope), effects=effects)
+
+
+def _widened(eye: Eye, effects: CameraEffects) -> Eye:
+    """The viewpoint of the pictures to draw: a lens may show more than a pinhole."""
+    return replace(eye, slope=math.tan(effects.drawn_fov / 2), slope_across=0.0)
 
 
 class Cameras(Closing):
@@ -270,14 +267,10 @@ class Cameras(Closing):
             raise UsageError(f"shrink is {shrink}; {width} x {height} pixels must be divisible by it.")
         size = width // shrink, height // shrink
         pictures = np.zeros((len(slots), len(which), *size[::-1], 3), np.uint8)
-        effects = None if self._lens is None else _effects(self._lens, size, self._settings.slopes[1])
+        effects = _effects(self._lens, size, self._settings.slopes[1])
         for row, column, eye in self._views(state, match, slots, which):
-            if effects is None:
-                pictures[row, column] = self._renderer.paint(eye, size)
-                continue
-            # A lens may show more than a pinhole. Random numbers depend on match, cycle and camera alone.
-            wide = replace(eye, slope=math.tan(effects.drawn_fov / 2), slope_across=0.0)
-            drawn = self._renderer.paint(wide, effects.drawn_size)
+            # Random numbers depend on match, cycle and camera alone.
+            drawn = self._renderer.paint(_widened(eye, effects), effects.drawn_size)
             rng = np.random.default_rng([int(state.seed[match]), int(state.cycle[match]), slots[row], column])
             pictures[row, column] = effects.apply(drawn[None], rng)[0]
         return pictures
@@ -285,16 +278,16 @@ class Cameras(Closing):
     def label(
         self, state: MatchesState, match: int, slots: Sequence[int], *, which: Sequence[CameraName] = CAMERA_NAMES
     ) -> Pictures:
-        """What each pixel of the pictures of `draw` shows, (players, cameras, height, width).
+        """The label of what each pixel of the pictures of `draw` shows, (players, cameras, height, width).
 
-        `BALL_LABEL`, `GOAL_LABEL` (posts and crossbars), `FIRST_ROBOT_LABEL` and the slot of a robot, or 0.
+        Labels are those of `match.drawing`; those of robots go by their slots.
         """
-        if self._lens is not None:
-            raise UsageError("labels are those of a pinhole; leave [lens] out of the eyes' settings to have them.")
         size = self._settings.width, self._settings.height
         found = np.zeros((len(slots), len(which), *size[::-1]), np.uint8)
+        effects = _effects(self._lens, size, self._settings.slopes[1])
         for row, column, eye in self._views(state, match, slots, which):
-            found[row, column] = self._stage.labels[self._renderer.geoms_seen(eye, size)]
+            geoms = self._renderer.geoms_seen(_widened(eye, effects), effects.drawn_size)
+            found[row, column] = effects.rearrange(self._stage.labels[geoms])
         return found
 
     def _views(
