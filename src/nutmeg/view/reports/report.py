@@ -173,7 +173,6 @@ class Details:
     summary: str
     blocks: tuple[Block, ...]
     badge: str = ""
-    opened: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,6 +268,8 @@ class Section:
     blocks: tuple[Block, ...]
     half: bool = False
     """Whether it shares a row with its neighbour."""
+    folded: bool = False
+    """Whether only its heading shows until it is clicked."""
 
 
 @dataclass(frozen=True, kw_only=True)
