@@ -214,7 +214,8 @@ def _finish(
     video: str = "",
 ) -> dict[str, Any]:
     from nutmeg.base.journal import replace_file
-    from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.model.identified import write_body
+    from nutmeg.reality.twin import body_of
     from nutmeg.view.reports.btr import btr_report, figure3
     from nutmeg.view.reports.fit import write_report
 
@@ -223,24 +224,8 @@ def _finish(
         text = made.controllers.text(name, row, f"found by {command}")
         replace_file(folder / f"{name}.toml", text.encode())
     if settings.mode == "btr":
-        judged = result.judged
-        parameters = {
-            name: IdentifiedParameter(
-                value=float(value),
-                low=one.low,
-                high=one.high,
-                unit=one.unit,
-                sets=one.sets,
-                relative=one.relative,
-                interval=judged.interval(name) if judged else None,
-                identifiable=judged.identifiable(name) if judged else True,
-            )
-            for (name, one), value in zip(result.searched.items(), result.simulation, strict=True)
-        }
-        robot = settings.robot
-        body = IdentifiedBody(
-            robot=robot.robot, type=robot.type, actuation=robot.actuation, source=command, parameters=parameters
-        )
+        values = result.simulations.named(result.simulation)
+        body = body_of(settings.robot, result.searched, values, result.judged, command)
         write_body(folder / "params.toml", body)
     found = {**result.as_json(), "seed": settings.seed, "seconds": round(seconds, 2), "folder": str(folder)}
     replace_file(folder / "results.json", (json.dumps(found, indent=1) + "\n").encode())

@@ -3,6 +3,7 @@
     format = 1
     robot = "ant"
     source = "nutmeg identify ant.toml --seed 3"
+    fixed = [{ target = "foot.friction", value = 0.7 }]     # what the configuration gave as [robot] adjustments
     [parameters.femur]
     value = 0.93
     low = 0.7
@@ -111,6 +112,8 @@ class IdentifiedBody:
     source: str = ""
     """The command that identified it."""
     parameters: Mapping[str, IdentifiedParameter]
+    fixed: tuple[Adjustment, ...] = ()
+    """Numbers of the robot that were given (`[robot] adjustments`), not identified."""
     distribution: Distribution | None = None
     """Joint distribution of the estimates; None if it was not computed."""
 
@@ -124,12 +127,13 @@ class IdentifiedBody:
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
-        """The adjustments of all parameters."""
-        return tuple(
+        """All adjustments, fixed and identified: plain values first, then those that multiply them."""
+        found = (
             Adjustment(target=target, value=p.value, relative=p.relative)
             for name, p in self.parameters.items()
             for target in p.sets or (f"robot.{name}",)
         )
+        return tuple(sorted((*self.fixed, *found), key=lambda one: one.relative))
 
     def draws(
         self, count: int, rng: np.random.Generator, *, spread: Literal["estimate", "ranges"] = "estimate"
@@ -186,7 +190,8 @@ class IdentifiedBody:
             for name, p in self.parameters.items()
         }
         parameters = {name: p for name, p in kept.items() if p.sets or not self.parameters[name].sets}
-        return dataclasses.replace(self, parameters=parameters, actuation="", distribution=None)
+        fixed = tuple(one for one in self.fixed if parse_target(one.target).family not in DRIVE_FAMILIES)
+        return dataclasses.replace(self, parameters=parameters, fixed=fixed, actuation="", distribution=None)
 
     def placed(self, placement: Placement, *, actuation: str = "") -> Placement:
         """A placement of the same robot with this body.
@@ -219,6 +224,8 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
 
     table: dict[str, Any] = {"format": body.format, "robot": body.robot}
     table |= {key: text for key in ("type", "actuation", "source") if (text := getattr(body, key))}
+    if body.fixed:
+        table["fixed"] = [dataclasses.asdict(one) for one in body.fixed]
     table["parameters"] = {name: _known(parameter) for name, parameter in body.parameters.items()}
     if body.distribution is not None:
         rows = [list(row) for row in body.distribution.correlation]
