@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import NutmegError, UsageError, writing
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import read
 from nutmeg.model.actuation import ACTUATION_KINDS
 from nutmeg.model.parameters import Adjustment, parse_target
@@ -230,8 +231,7 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
     if body.distribution is not None:
         rows = [list(row) for row in body.distribution.correlation]
         table["distribution"] = {"errors": list(body.distribution.errors), "correlation": rows}
-    with writing(path):
-        path.write_text(toml_text(table), encoding="utf-8")
+    write_file(path, toml_text(table))
 
 
 def placed_with_body(placement: Placement, body: Path | None, *, actuation: str = "") -> Placement:

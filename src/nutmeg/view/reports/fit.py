@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, UsageError
-from nutmeg.base.journal import versions
+from nutmeg.base.errors import UsageError, writing
+from nutmeg.base.journal import versions, write_file
 from nutmeg.view.reports import fit_plots, plots
 from nutmeg.view.reports.fit_plots import Convergence, ParameterRow, Series
 from nutmeg.view.reports.plots import Chart, alone, png, side_by_side, svg
@@ -207,15 +207,12 @@ def write_report(path: Path, report: FitReport) -> None:
 
 def save_figures(folder: Path, report: FitReport) -> tuple[Path, ...]:
     """Write the pictures of the report as PNG files into a folder, made if missing; returns their paths."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name, picture in _pictures(report):
-            paths.append(folder / f"{name}.png")
-            paths[-1].write_bytes(picture)
-    except OSError as error:
-        raise FileError(folder, f"the figures cannot be written: {error.strerror}.") from None
-    return tuple(paths)
+    pictures = {folder / f"{name}.png": picture for name, picture in _pictures(report)}
+    for path, picture in pictures.items():
+        write_file(path, picture)
+    return tuple(pictures)
 
 
 def _pictures(report: FitReport) -> Iterator[tuple[str, bytes]]:
