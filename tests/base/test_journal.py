@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import resource
 import shlex
 import signal
@@ -38,6 +39,7 @@ from nutmeg.base.journal import (
     read_lines,
     resume_command,
     versions,
+    write_file,
 )
 from nutmeg.commands import btr, identify, learn
 
@@ -260,6 +262,16 @@ def test_lines_for_which_a_disk_has_no_room_are_not_there_at_all(tmp_path: Path,
     with pytest.raises(FileError, match=r"games cannot be saved: File too large\. Everything before is safe"):
         append_lines(path, [{"b": 2}, {"c": "x" * 100}], problem="games cannot be saved")
     assert path.read_text() == '{"a": 1}\n'
+
+
+def test_a_pipe_that_is_written_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_file(pipe, "numbers")
+    assert os.read(reader, 99) == b"numbers"
+    os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_lines_that_are_not_kept_are_replaced(tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ BODY = IdentifiedBody(
         "lag": IdentifiedParameter(value=0.008, unit="s", sets=("delay",), identifiable=False),
         "torso": IdentifiedParameter(value=1.2, unit="kg", sets=("mass.torso",)),
     },
+    fixed=(
+        Adjustment(target="mass.l_ankle", value=1.5, relative=True),
+        Adjustment(target="servo.leg*.viscous", value=0.1),
+    ),
 )
 
 
@@ -41,11 +45,13 @@ def test_a_body_that_is_written_is_read_back_the_same(tmp_path: Path) -> None:
 
 def test_a_parameter_sets_all_its_targets() -> None:
     assert BODY.adjustments == (
-        Adjustment(target="servo.leg*.p", value=1.25, relative=True),
-        Adjustment(target="servo.pitch150.p", value=1.25, relative=True),
+        Adjustment(target="servo.leg*.viscous", value=0.1),
         Adjustment(target="delay", value=0.008),
         Adjustment(target="mass.torso", value=1.2),
-    )
+        Adjustment(target="mass.l_ankle", value=1.5, relative=True),
+        Adjustment(target="servo.leg*.p", value=1.25, relative=True),
+        Adjustment(target="servo.pitch150.p", value=1.25, relative=True),
+    ), "plain values first, then those that multiply them, as in the identification"
     ant = IdentifiedBody(robot="ant", parameters={"L1_femur": IdentifiedParameter(value=0.9)})
     assert ant.adjustments == (Adjustment(target="robot.L1_femur", value=0.9),)
 
@@ -69,6 +75,7 @@ def test_a_placed_body_is_in_the_scene_with_its_delay_and_its_actuation() -> Non
 def test_the_limbs_of_a_body_go_with_other_drives() -> None:
     limbs = BODY.limbs
     assert list(limbs.parameters) == ["torso"]
+    assert [one.target for one in limbs.fixed] == ["mass.l_ankle"]
     placement = limbs.placed(Placement(robot="nao-v6", name="r"))
     scene = assemble(SceneSettings(ball="none", visuals=False, robots=(placement,)))
     assert scene.model.body("r/torso").mass == pytest.approx(1.2)

@@ -10,6 +10,7 @@ and what to do. The command line prints it without a traceback and exits with it
 from __future__ import annotations
 
 import difflib
+import errno
 import itertools
 import re
 from contextlib import contextmanager
@@ -59,13 +60,18 @@ class ModelError(NutmegError):
     """A robot, field or scene that the physics engine refuses to build."""
 
 
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Numbers of the errors that say that there is no room for a file."""
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """Turns what can go wrong while a file is written into a `FileError` that names it."""
     try:
         yield path
     except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror or error}. Choose another place.") from None
+        advice = "Make room, or choose another place." if error.errno in FULL_DISK else "Choose another place."
+        raise FileError(path, f"cannot be written: {error.strerror or error}. {advice}") from None
 
 
 class RecordingError(NutmegError):

@@ -19,7 +19,7 @@ Results that grow during a run are files of JSON lines; all other files are repl
 
     append_lines(path, [{"trial": "a", "fitness": 0.3}])    # on the disk, or the file is as it was before
     read_lines(path)                                        # a line that a crash cut short is left out
-    replace_file(path, data)                                # the old content or the new one
+    write_file(path, text)                                  # the old content or the new one
     with draft(path) as temporary: ...                      # the same for folders and for libraries that write files
     each_seed(out, range(10), settings, one_seed)           # an experiment, a file for each seed
 """
@@ -29,7 +29,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import errno
 import functools
 import importlib.metadata
 import json
@@ -46,7 +45,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import nutmeg
-from nutmeg.base.errors import FileError, UsageError, writing
+from nutmeg.base.errors import FULL_DISK, FileError, UsageError, writing
 from nutmeg.base.interrupts import terminated_as_interrupted
 
 try:
@@ -97,7 +96,7 @@ def write_json(path: Path, value: object) -> None:
     """Replaces a file by a value in JSON; the folder is made if it is not there."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, (json.dumps(value, indent=1, default=of_numpy) + "\n").encode())
+    write_file(path, json.dumps(value, indent=1, default=of_numpy) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -169,7 +168,13 @@ class AppendFile:
 
 @contextlib.contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """A temporary path for a file or folder, renamed to `path` if the block succeeds and removed if it fails."""
+    """A temporary path for a file or folder, renamed to `path` if the block succeeds and removed if it fails.
+
+    A device or a pipe (`/dev/stdout`) stays what it is and is written directly.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        yield path
+        return
     temporary = path.with_name(path.name + ".draft")
     _remove(temporary)  # left by an attempt that was killed
     try:
@@ -187,7 +192,14 @@ def replace_file(path: Path, data: Buffer) -> None:
         view = memoryview(data).cast("B")
         while len(view):
             view = view[file.write(view) or 0 :]
-        os.fsync(file.fileno())
+        if temporary != path:  # a device or a pipe keeps nothing
+            os.fsync(file.fileno())
+
+
+def write_file(path: Path, data: Buffer | str) -> None:
+    """Writes a file whole or not at all; what goes wrong is a `FileError` that names it."""
+    with writing(path):
+        replace_file(path, data.encode() if isinstance(data, str) else data)
 
 
 def _remove(path: Path) -> None:
@@ -601,8 +613,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        advice = "make room, and run it again" if full else "choose a folder in which you may write"
+        advice = "make room, and run it again" if error.errno in FULL_DISK else "choose a folder in which you may write"
         raise FileError(
             path, f"cannot be written: {error.strerror}. What was saved before is safe; {advice}."
         ) from None

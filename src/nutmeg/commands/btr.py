@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import math
 import time
 from dataclasses import dataclass
@@ -213,39 +212,24 @@ def _finish(
     terminal: Terminal,
     video: str = "",
 ) -> dict[str, Any]:
-    from nutmeg.base.journal import replace_file
-    from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter, write_body
+    from nutmeg.base.journal import write_file, write_json
+    from nutmeg.model.identified import write_body
+    from nutmeg.reality.twin import body_of
     from nutmeg.view.reports.btr import btr_report, figure3
     from nutmeg.view.reports.fit import write_report
 
     truth = _truth(settings)
     for name, row in (("controller", result.controller), ("champion", result.champion)):
         text = made.controllers.text(name, row, f"found by {command}")
-        replace_file(folder / f"{name}.toml", text.encode())
+        write_file(folder / f"{name}.toml", text)
     if settings.mode == "btr":
-        judged = result.judged
-        parameters = {
-            name: IdentifiedParameter(
-                value=float(value),
-                low=one.low,
-                high=one.high,
-                unit=one.unit,
-                sets=one.sets,
-                relative=one.relative,
-                interval=judged.interval(name) if judged else None,
-                identifiable=judged.identifiable(name) if judged else True,
-            )
-            for (name, one), value in zip(result.searched.items(), result.simulation, strict=True)
-        }
-        robot = settings.robot
-        body = IdentifiedBody(
-            robot=robot.robot, type=robot.type, actuation=robot.actuation, source=command, parameters=parameters
-        )
+        values = result.simulations.named(result.simulation)
+        body = body_of(settings.robot, result.searched, values, result.judged, command)
         write_body(folder / "params.toml", body)
     found = {**result.as_json(), "seed": settings.seed, "seconds": round(seconds, 2), "folder": str(folder)}
-    replace_file(folder / "results.json", (json.dumps(found, indent=1) + "\n").encode())
+    write_json(folder / "results.json", found)
     label = f"{settings.fitness.kind} [{settings.fitness.unit}]"
-    replace_file(folder / "figure3.png", figure3(result, truth=truth, fitness=label, phi=settings.distance.kind))
+    write_file(folder / "figure3.png", figure3(result, truth=truth, fitness=label, phi=settings.distance.kind))
     report = btr_report(result, settings, command=command, truth=truth, seconds=seconds, video=video)
     write_report(folder / "report.html", report)
     _tell(result, settings, folder, truth, terminal)

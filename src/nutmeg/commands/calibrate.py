@@ -64,8 +64,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         found, recordings, command=command_of(arguments), seconds=time.perf_counter() - began, seed=arguments.seed
     )
     page = arguments.output.with_suffix(".html")
-    with writing(arguments.output):
-        write_behaviour(found.settings, arguments.output)
+    write_behaviour(found.settings, arguments.output)
     write_report(page, report)
     _show(found, terminal)
     terminal.say(f"numbers: {arguments.output}; report: {page}")

@@ -60,7 +60,7 @@ class Arguments(JsonOption):
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     """Designs the motions, and writes them."""
-    from nutmeg.base.journal import new_folder, replace_file
+    from nutmeg.base.journal import new_folder, write_file
     from nutmeg.reality.identify.design import DesignSettings, design
     from nutmeg.reality.realities.manual import commands_csv
     from nutmeg.reality.twin import TWIN_ROBOT
@@ -82,7 +82,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     folder = arguments.output or new_folder(Path("runs"), "excite")
     folder.mkdir(parents=True, exist_ok=True)
     for trial in found.trials:
-        replace_file(folder / f"{trial.name}.csv", commands_csv(trial, twin.table.motors))
+        write_file(folder / f"{trial.name}.csv", commands_csv(trial, twin.table.motors))
     _tell(found, twin, terminal)
     terminal.say(f"in {folder}: {', '.join(f'{trial.name}.csv' for trial in found.trials)}")
     return _as_json(found, twin, folder)

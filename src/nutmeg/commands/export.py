@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from nutmeg.base.errors import UsageError, counted, writing
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import above
 from nutmeg.commands.options import BodyOptions, JsonOption, Output
 
@@ -80,10 +81,9 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         )
     )
     exported = as_urdf(scene) if urdf else as_mjcf(scene)
-    with writing(arguments.output) as path:
-        for name, data in exported.meshes.items():
-            (path.parent / name).write_bytes(data)
-        path.write_text(exported.text, encoding="utf-8")
+    for name, data in exported.meshes.items():
+        write_file(arguments.output.parent / name, data)
+    write_file(arguments.output, exported.text)
     model, robot = scene.model, scene.robots[0]
     beside = f", {counted(len(exported.meshes), 'mesh file')} beside it" if exported.meshes else ""
     if urdf:

@@ -291,11 +291,7 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
 
     known = found.identifiability
     command = opened.resume_command
-    robot = dataclasses.replace(
-        settings.robot, robot=_absolute(settings.robot.robot), actuation=_absolute(settings.robot.actuation)
-    )
-    body = found.body(robot, command)
-    write_body(opened.folder / "params.toml", body)
+    write_body(opened.folder / "params.toml", found.body(command))
     details = {**result, "before": dataclasses.asdict(found.before), "after": dataclasses.asdict(found.after)}
     details["baseline"] = dataclasses.asdict(found.baseline) if found.baseline else None
     details |= {"problems": list(found.problems), "method": found.result.method, "reason": found.result.reason}
@@ -314,11 +310,6 @@ def _write(found: Identified, settings: IdentifySettings, opened: Run, result: d
     opened.write("results.json", json.dumps(finite(details), indent=1) + "\n")
     report = identify_report(found, settings, command=command, seconds=float(result["seconds"]), workers=workers)
     write_report(opened.folder / "report.html", report)
-
-
-def _absolute(name: str) -> str:
-    """A path as it can be found from anywhere; a name stays."""
-    return str(Path(name).resolve()) if Path(name).exists() else name
 
 
 def _show(found: Identified, settings: IdentifySettings, terminal: Terminal) -> None:

@@ -22,6 +22,7 @@ import tyro
 from rich.text import Text
 
 from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError, writing
+from nutmeg.base.journal import write_file
 from nutmeg.commands.options import JsonOption, OptionalOutput, check_output
 
 if TYPE_CHECKING:
@@ -109,8 +110,7 @@ def _describe(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         return {"text": text}
     check_output(arguments.output, ".toml")
     text = describe(load_robot(arguments.robot), arguments.output.resolve().parent)
-    with writing(arguments.output) as path:
-        path.write_text(text, encoding="utf-8")
+    write_file(arguments.output, text)
     terminal.say(f"wrote {arguments.output}: look through it, then nutmeg view {arguments.output}")
     return {"file": str(arguments.output), "text": text}
 

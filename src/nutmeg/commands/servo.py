@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from nutmeg.base.errors import ModelError, UsageError, writing
+from nutmeg.base.errors import ModelError, UsageError
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import Bounds, above
 from nutmeg.commands.options import BodyOptions, JsonOption, Output, check_output
 
@@ -86,8 +87,7 @@ def _measure(arguments: Arguments, terminal: Terminal, page: Path) -> dict[str, 
     first, *rest = measured
     ideal = rest[0] if rest else None
     title = f"{arguments.robot.rstrip('/').split('/')[-1]} {rig.joint}"
-    with writing(arguments.output) as path:
-        path.write_bytes(servo_figure(title, first, ideal))
+    write_file(arguments.output, servo_figure(title, first, ideal))
     write_page(page, servo_page(title, first, ideal, facts(rig), notes))
     table = numbers_table(first, ideal)
     terminal.table(title, table.columns, table.rows)
@@ -193,8 +193,7 @@ def _against(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
             body=_body(arguments),
             on_progress=on_progress,
         )
-    with writing(arguments.output) as path:
-        path.write_bytes(replay_figure("A real servo and its simulation", found))
+    write_file(arguments.output, replay_figure("A real servo and its simulation", found))
     rows = list(_error_rows(found))
     columns = ("recording", "servo [°]", "position = goal [°]", "ideal drive [°]")
     terminal.table("mean absolute error of the angle", columns, rows)

@@ -3,6 +3,7 @@
     format = 1
     robot = "ant"
     source = "nutmeg identify ant.toml --seed 3"
+    fixed = [{ target = "foot.friction", value = 0.7 }]     # what the configuration gave as [robot] adjustments
     [parameters.femur]
     value = 0.93
     low = 0.7
@@ -33,7 +34,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import NutmegError, UsageError, writing
+from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import read
 from nutmeg.model.actuation import ACTUATION_KINDS
 from nutmeg.model.parameters import Adjustment, parse_target
@@ -111,6 +113,8 @@ class IdentifiedBody:
     source: str = ""
     """The command that identified it."""
     parameters: Mapping[str, IdentifiedParameter]
+    fixed: tuple[Adjustment, ...] = ()
+    """Numbers of the robot that were given (`[robot] adjustments`), not identified."""
     distribution: Distribution | None = None
     """Joint distribution of the estimates; None if it was not computed."""
 
@@ -124,12 +128,13 @@ class IdentifiedBody:
 
     @property
     def adjustments(self) -> tuple[Adjustment, ...]:
-        """The adjustments of all parameters."""
-        return tuple(
+        """All adjustments, fixed and identified: plain values first, then those that multiply them."""
+        found = (
             Adjustment(target=target, value=p.value, relative=p.relative)
             for name, p in self.parameters.items()
             for target in p.sets or (f"robot.{name}",)
         )
+        return tuple(sorted((*self.fixed, *found), key=lambda one: one.relative))
 
     def draws(
         self, count: int, rng: np.random.Generator, *, spread: Literal["estimate", "ranges"] = "estimate"
@@ -186,7 +191,8 @@ class IdentifiedBody:
             for name, p in self.parameters.items()
         }
         parameters = {name: p for name, p in kept.items() if p.sets or not self.parameters[name].sets}
-        return dataclasses.replace(self, parameters=parameters, actuation="", distribution=None)
+        fixed = tuple(one for one in self.fixed if parse_target(one.target).family not in DRIVE_FAMILIES)
+        return dataclasses.replace(self, parameters=parameters, fixed=fixed, actuation="", distribution=None)
 
     def placed(self, placement: Placement, *, actuation: str = "") -> Placement:
         """A placement of the same robot with this body.
@@ -219,12 +225,13 @@ def write_body(path: Path, body: IdentifiedBody) -> None:
 
     table: dict[str, Any] = {"format": body.format, "robot": body.robot}
     table |= {key: text for key in ("type", "actuation", "source") if (text := getattr(body, key))}
+    if body.fixed:
+        table["fixed"] = [dataclasses.asdict(one) for one in body.fixed]
     table["parameters"] = {name: _known(parameter) for name, parameter in body.parameters.items()}
     if body.distribution is not None:
         rows = [list(row) for row in body.distribution.correlation]
         table["distribution"] = {"errors": list(body.distribution.errors), "correlation": rows}
-    with writing(path):
-        path.write_text(toml_text(table), encoding="utf-8")
+    write_file(path, toml_text(table))
 
 
 def placed_with_body(placement: Placement, body: Path | None, *, actuation: str = "") -> Placement:

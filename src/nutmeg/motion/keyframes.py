@@ -41,7 +41,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError, writing
+from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
@@ -218,8 +219,7 @@ def _inline(degrees: Mapping[str, float]) -> str:
 
 def write_motion(path: Path, motion: KeyframeMotion) -> None:
     """Writes a motion as a file."""
-    with writing(path):
-        path.write_text(motion_text(motion), encoding="utf-8")
+    write_file(path, motion_text(motion))
 
 
 def shipped_motion(robot: str, name: str, kind: str = "") -> KeyframeMotion:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, MissingExtraError, writing
+from nutmeg.base.errors import FileError, MissingExtraError
+from nutmeg.base.journal import write_file
 from nutmeg.motion.policy import OBSERVATION_LIMIT, MirrorImage, Network
 
 if TYPE_CHECKING:
@@ -85,8 +86,7 @@ def write_onnx(path: Path, network: Network, image: MirrorImage) -> None:
         graph, opset_imports=[onnx.helper.make_opsetid("", _OPSET)], ir_version=8, producer_name="nutmeg"
     )
     onnx.checker.check_model(model)
-    with writing(path):
-        path.write_bytes(model.SerializeToString())
+    write_file(path, model.SerializeToString())
 
 
 def _layers(network: Network) -> Iterator[tuple[Any, Any]]:

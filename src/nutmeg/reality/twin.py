@@ -26,14 +26,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nutmeg.base.errors import ModelError, UsageError
 from nutmeg.model import Placement, SceneSettings, assemble
+from nutmeg.model.actuation import ACTUATION_KINDS
 from nutmeg.model.actuation.settings import matching_names
+from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter
 from nutmeg.model.parameters import CHANNEL_NUMBERS, Adjustment, parse_target
+from nutmeg.model.robot import robot_names
 from nutmeg.search.space import Dimension, Space
 from nutmeg.sim.power_supply import changes_with_load
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats
     from nutmeg.model.scene import Scene
     from nutmeg.model.tables import RobotTable
+    from nutmeg.reality.identify.identifiability import Identifiability
 
 
 TWIN_ROBOT = "robot"
@@ -117,6 +122,51 @@ class TwinSettings:
     """Numbers that differ from the robot's files."""
     device: Device = "cpu"
     """Where candidates are simulated: `cpu`, `gpu` or `warp-cpu`, as of `Worlds`."""
+
+
+def body_of(
+    settings: TwinSettings,
+    searched: Mapping[str, Searched],
+    values: Mapping[str, float],
+    known: Identifiability | None = None,
+    source: str = "",
+) -> IdentifiedBody:
+    """Estimates as a body for `--body` of other commands, with what the settings adjust beside them.
+
+    Args:
+        settings: what was simulated; its paths are made absolute, so that they can be found from anywhere.
+        searched: what the estimates set, by name.
+        values: the estimates in SI units, by name.
+        known: which of them the data determine; None if that was not examined.
+        source: the command that found them.
+    """
+    return IdentifiedBody(
+        robot=_absolute(settings.robot),
+        type=settings.type,
+        actuation="" if settings.actuation == "ideal" else _absolute(settings.actuation),
+        source=source,
+        fixed=settings.adjustments,
+        parameters={
+            name: IdentifiedParameter(
+                value=float(values[name]),
+                low=one.low,
+                high=one.high,
+                unit=one.unit,
+                sets=one.targets(name),
+                relative=one.relative,
+                scale=one.scale,
+                interval=known.interval(name) if known else None,
+                identifiable=known.identifiable(name) if known else True,
+            )
+            for name, one in searched.items()
+        },
+    )
+
+
+def _absolute(name: str) -> str:
+    """A path as it can be found from anywhere; the name of what is built in stays."""
+    built_in = name in (*robot_names(), *ACTUATION_KINDS)
+    return str(Path(name).resolve()) if not built_in and Path(name).exists() else name
 
 
 class Twin:

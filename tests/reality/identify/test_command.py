@@ -16,10 +16,12 @@ import pytest
 
 from nutmeg.cli import main
 from nutmeg.model.identified import read_body
+from nutmeg.model.parameters import Adjustment
 
 ALTERED = Path(__file__).parents[2] / "altered"
 SEARCHED_PATHS = os.pathsep.join([str(ALTERED), *filter(None, [os.environ.get("PYTHONPATH")])])
 EVALUATIONS = "90"
+GIVEN = '{ target = "mass.*", value = 1.0, relative = true }'
 
 
 @pytest.fixture
@@ -42,6 +44,7 @@ def numbers(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_result_is_printed_and_written(config: Path, bench: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(config.read_text().replace("[recordings]", f"adjustments = [{GIVEN}]\n[recordings]", 1))
     result = identify(capsys, config, "--seed", 2, "--evaluations", 60)
     assert list(result) == ["parameters", "error", "evaluations", "seconds", "seed"]
     assert list(result["error"]) == ["train", "held_out", "unit", "per_recording"]
@@ -51,6 +54,7 @@ def test_the_result_is_printed_and_written(config: Path, bench: Any, capsys: pyt
     body = read_body(folder / "params.toml")
     assert {n: p.value for n, p in body.parameters.items()} == {n: p["value"] for n, p in result["parameters"].items()}
     assert body.parameters["coulomb"].sets == ("servo.*.coulomb",)
+    assert body.fixed == (Adjustment(target="mass.*", value=1.0, relative=True),)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "coulomb" in page
     assert "nutmeg identify" in page

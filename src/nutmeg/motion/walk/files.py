@@ -32,7 +32,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from nutmeg.base.errors import FileError, UnknownNameError, UsageError, writing
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import read, read_cached, toml_text
 from nutmeg.motion.policy import PolicySettings
 from nutmeg.motion.trot import TrotSettings
@@ -172,8 +173,7 @@ def _placed(walk: WalkParameters, path: Path) -> WalkParameters:
 
 def write_walk(path: Path, walk: WalkParameters) -> None:
     """Writes a walk as a file."""
-    with writing(path):
-        path.write_text(walk_text(walk), encoding="utf-8")
+    write_file(path, walk_text(walk))
 
 
 def walk_text(walk: WalkParameters) -> str:

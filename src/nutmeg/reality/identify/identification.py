@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import RecordingError, SimulationError, UsageError
-from nutmeg.model.identified import Distribution, IdentifiedBody, IdentifiedParameter
+from nutmeg.model.identified import Distribution, IdentifiedBody
 from nutmeg.model.posing import overlap_advice, overlaps
 from nutmeg.reality.behaviour import match_series, matches_any
 from nutmeg.reality.distances.distance import LOSSES, DistanceSettings, make_distance, residual_rows, residual_series
@@ -42,7 +42,7 @@ from nutmeg.reality.identify.residuals import SPIKE_DEVIATIONS, ResidualCheck
 from nutmeg.reality.logs.pictures import PictureSet
 from nutmeg.reality.logs.replay import Files, MeasuredTrial, RealData, check_apart, check_conditions, read_trials
 from nutmeg.reality.observation import ChannelModel, sensors_in
-from nutmeg.reality.twin import TWIN_ROBOT, Twin
+from nutmeg.reality.twin import TWIN_ROBOT, Twin, body_of
 from nutmeg.search.losses import ROBUST_LOSSES, loss_values
 from nutmeg.search.run import Budget, SearchResult, minimise
 
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
     from nutmeg.reality.behaviour import Behaviour
     from nutmeg.reality.identify.settings import IdentifySettings
-    from nutmeg.reality.twin import TwinSettings
     from nutmeg.search.evaluation import Evaluator, Progress
     from nutmeg.search.run import Generation
 
@@ -235,34 +234,12 @@ class Identified:
         """The estimates by name."""
         return self.twin.space.named(self.best)
 
-    def body(self, robot: TwinSettings, source: str = "") -> IdentifiedBody:
-        """The estimates with their joint distribution, for `--body` of other commands.
-
-        Args:
-            robot: what was simulated, with paths that can be found from anywhere.
-            source: the command that found it.
-        """
-        known = self.identifiability
-        found = known.curvature if known else None
-        return IdentifiedBody(
-            robot=robot.robot,
-            type=robot.type,
-            actuation="" if robot.actuation == "ideal" else robot.actuation,
-            source=source,
-            parameters={
-                name: IdentifiedParameter(
-                    value=self.values[name],
-                    low=one.low,
-                    high=one.high,
-                    unit=one.unit,
-                    sets=one.targets(name),
-                    relative=one.relative,
-                    scale=one.scale,
-                    interval=known.interval(name) if known else None,
-                    identifiable=known.identifiable(name) if known else True,
-                )
-                for name, one in self.twin.searched.items()
-            },
+    def body(self, source: str = "") -> IdentifiedBody:
+        """The estimates with their joint distribution, for `--body` of other commands; `source` is the command."""
+        found = self.identifiability.curvature if self.identifiability else None
+        body = body_of(self.twin.settings, self.twin.searched, self.values, self.identifiability, source)
+        return replace(
+            body,
             distribution=None
             if found is None
             else Distribution(
@@ -425,7 +402,7 @@ class Identification:
 
     def _bands(self, found: Identified) -> dict[str, Band]:
         """Predictive bands of all recordings of motion; none without a joint distribution."""
-        body = found.body(self.settings.robot)
+        body = found.body()
         every = [m for m in (*found.train, *found.held_out) if isinstance(m, MeasuredTrial)]
         if body.distribution is None or not every:
             return {}

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nutmeg.base.errors import FileError, NutmegError
-from nutmeg.base.journal import replace_file
+from nutmeg.base.journal import write_file
 from nutmeg.base.settings import read, read_toml, toml_text
 from nutmeg.reality.behaviour import Behaviour
 from nutmeg.reality.realities.reality import Observed, fingerprint
@@ -220,9 +220,9 @@ class ManualReality:
             raise FileError(
                 about, "is of another run: its commands differ. Use another folder, or empty to_try and results."
             )
-        replace_file(self._to_try / f"{trial.name}.csv", commands_csv(trial, self._motors))
+        write_file(self._to_try / f"{trial.name}.csv", commands_csv(trial, self._motors))
         table = {"fingerprint": key, "period": trial.period, "seconds": trial.period * len(trial.commands)}
-        replace_file(about, toml_text(table).encode())
+        write_file(about, toml_text(table))
 
     def _explain(self, trial: Trial) -> None:
         log = "   results/NAME.csv (or .parquet, .nutmeg): a log of the whole trial, with the column `time` and\n   "
@@ -232,7 +232,7 @@ class ManualReality:
             kind = f"{judged.kind} [{judged.unit}]" if judged else "what it achieved"
             wanted.append(f"   results/NAME.toml with the line  fitness = 0.21  ({kind}), unless the log has the pose")
         text = README.format(period=trial.period, seconds=trial.period * len(trial.commands), results="\n".join(wanted))
-        replace_file(self.folder / "README.txt", text.encode())
+        write_file(self.folder / "README.txt", text)
 
     def _answer(self, trial: Trial) -> Behaviour | None:
         """The behaviour in the files of a trial, once they are complete and valid."""

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from nutmeg.base.errors import FileError, UsageError
-from nutmeg.base.journal import versions
+from nutmeg.base.errors import UsageError, writing
+from nutmeg.base.journal import versions, write_file
 from nutmeg.view.reports import fit_plots, plots
 from nutmeg.view.reports.fit_plots import Convergence, ParameterRow, Series
 from nutmeg.view.reports.plots import Chart, alone, png, side_by_side, svg
@@ -207,15 +207,12 @@ def write_report(path: Path, report: FitReport) -> None:
 
 def save_figures(folder: Path, report: FitReport) -> tuple[Path, ...]:
     """Write the pictures of the report as PNG files into a folder, made if missing; returns their paths."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name, picture in _pictures(report):
-            paths.append(folder / f"{name}.png")
-            paths[-1].write_bytes(picture)
-    except OSError as error:
-        raise FileError(folder, f"the figures cannot be written: {error.strerror}.") from None
-    return tuple(paths)
+    pictures = {folder / f"{name}.png": picture for name, picture in _pictures(report)}
+    for path, picture in pictures.items():
+        write_file(path, picture)
+    return tuple(pictures)
 
 
 def _pictures(report: FitReport) -> Iterator[tuple[str, bytes]]:
@@ -263,27 +260,51 @@ def found_warnings(report: FitReport) -> tuple[str, ...]:
 def fit_page(report: FitReport) -> Report:
     """The report in the form that the template shows."""
     errors = {"learn": "Learning and course", "btr": "Learning"}.get(report.kind, "Errors")
+    fitted = bool(report.series)  # then the picture of the fit comes first, and all that only explains it is folded
+    residuals = "What is left unexplained" if fitted else "Further numbers"
     return Report(
         title=report.title,
         kind=KINDS[report.kind],
-        summary=report.summary,
+        summary=f"{report.summary}\n\n{_verdict(report)}",
         command=report.command,
         cards=tuple(_cards(report)),
         warnings=found_warnings(report),
         versions=report.versions,
         sections=(
             Section(key="video", title="The walk", blocks=(Video(file=report.video),) if report.video else ()),
-            Section(key="estimates", title="Estimates", blocks=tuple(_estimates(report))),
-            Section(key="trade-offs", title="What trades off", blocks=tuple(_trade_offs(report))),
-            Section(key="regions", title="Profiles and joint regions", blocks=tuple(_regions(report))),
-            Section(key="convergence", title="Convergence", blocks=tuple(_convergence(report))),
-            Section(key="errors", title=errors, blocks=tuple(_errors(report))),
             Section(key="series", title="Measured and simulated", blocks=tuple(_series(report))),
-            Section(key="residuals", title="What is left unexplained", blocks=tuple(_residuals(report))),
-            Section(key="recordings", title="Error in each recording", blocks=tuple(_recordings(report))),
-            Section(key="numbers", title="Further numbers", blocks=report.tables),
-            Section(key="cost", title="How it was made", blocks=tuple(_making(report))),
+            Section(key="estimates", title="Estimates", blocks=tuple(_estimates(report))),
+            Section(
+                key="recordings",
+                title="Error in each recording",
+                blocks=(*_recordings(report), *_each_recording(report)),
+                folded=fitted,
+            ),
+            Section(key="trade-offs", title="What trades off", blocks=tuple(_trade_offs(report)), folded=True),
+            Section(key="regions", title="Profiles and joint regions", blocks=tuple(_regions(report))),
+            Section(key="convergence", title="Convergence", blocks=tuple(_convergence(report)), folded=fitted),
+            Section(key="errors", title=errors, blocks=tuple(_errors(report)), folded=fitted),
+            Section(key="numbers", title=residuals, blocks=report.tables, folded=fitted),
+            Section(key="cost", title="How it was made", blocks=tuple(_making(report)), folded=True),
         ),
+    )
+
+
+def _verdict(report: FitReport) -> str:
+    """Whether the estimates hold beyond the recordings that they were fitted to; empty where nothing was recorded."""
+    before, after = report.held_out_error_before, report.held_out_error
+    if not report.recordings:
+        return ""
+    if before is None or after is None:
+        return "No recording was held out, so nothing shows that the estimates hold beyond those that were fitted."
+    if after < before:
+        return (
+            f"In recordings that the fit never saw, the {report.error_name} fell from {number(before)} to "
+            f"{number(after)} {report.error_unit}: the estimates hold beyond the recordings that were fitted."
+        )
+    return (
+        f"In recordings that the fit never saw, the {report.error_name} did not fall ({number(before)} before, "
+        f"{number(after)} {report.error_unit} after): do not use the estimates."
     )
 
 
@@ -515,8 +536,8 @@ def _by_recording(series: tuple[Series, ...]) -> dict[str, list[Series]]:
 
 
 def _series(report: FitReport) -> Iterator[Block]:
-    recordings = _by_recording(report.series)
-    if not recordings:
+    """The worst of the fitted series, and the worst of those that the fit never saw."""
+    if not report.series:
         return
     keys = [("ink", "━", "measured")]
     for name, key in (
@@ -528,60 +549,59 @@ def _series(report: FitReport) -> Iterator[Block]:
         if any(getattr(one, name) is not None for one in report.series):
             keys.append(key)
     yield Legend(keys=tuple(keys))
-    most = max(1, MAX_SERIES // len(recordings))
-    opened: set[bool] = set()
+    worst = []
+    for held_out, which in ((False, "that were fitted"), (True, "never seen by the fit")):
+        group = [one for one in report.series if one.held_out == held_out]
+        if group:
+            one = max(group, key=lambda one: one.mean_error(one.after))
+            caption = f"{one.recording}: the largest error of the recordings {which}, {_error_numbers(one)}"
+            draw = alone(partial(fit_plots.draw_series, one=one, legend=False))
+            worst.append(Picture(image=svg(draw, alt=_error_alt(one)), caption=caption))
+    yield Pictures(pictures=tuple(worst))
+
+
+def _each_recording(report: FitReport) -> Iterator[Block]:
+    """The series of each recording, folded."""
+    recordings = _by_recording(report.series)
+    most = max(1, MAX_SERIES // max(1, len(recordings)))
     for name, channels in list(recordings.items())[:MAX_SERIES]:
-        held_out = channels[0].held_out
-        yield _recording_series(name, channels, most, opened=held_out not in opened)
-        opened.add(held_out)  # one that was fitted, and one that was not, are open at first
+        yield _recording_series(name, channels, most)
     if len(recordings) > MAX_SERIES:
         missing = ", ".join(list(recordings)[MAX_SERIES:])
         yield Text(text=f"Not drawn, to keep the page small: {missing}.")
 
 
-def _residuals(report: FitReport) -> Iterator[Block]:
-    """The tests whether residuals are white noise."""
-    rows = []
-    for one in report.series:
-        residual = one.residual() if one.along == Series.along else None
-        white = None if residual is None else fit_plots.Whiteness.of(residual)
-        if white is not None:
-            badge = ("never seen by the fit",) if one.held_out else ()
-            name, beyond = Cell(value=one.recording, notes=badge), f"{white.outside} of {fit_plots.WHITENESS_LAGS}"
-            rows.append((name, one.channel, Cell(value=white.rms, unit=one.unit), f"{white.first:.2f}", beyond))
-    if not rows:
-        return
-    numbers = ("rms", "autocorrelation, one row", "lags beyond white noise")
-    yield Table(
-        columns=("recording", "channel", *numbers),
-        rows=tuple(rows),
-        numeric=numbers,
-        about="Residuals are measured minus simulated. Of white noise, nothing more can be explained: its "
-        f"autocorrelation is near 0, and one in twenty of {fit_plots.WHITENESS_LAGS} lags is beyond the 95 % limits. "
-        "Residuals that are not white mean that the model still lacks something, or that a sensor is filtered.",
-    )
+def _error_numbers(one: Series) -> str:
+    """The mean absolute errors of a series before and after the fit, with their unit."""
+    errors = (one.mean_error(one.before), one.mean_error(one.after))
+    return f"{' → '.join(f'{error:.3g}' for error in errors if error >= 0)} {one.unit}".strip()
 
 
-def _recording_series(name: str, channels: list[Series], most: int, *, opened: bool) -> Details:
+def _error_alt(one: Series) -> str:
+    return f"{one.channel} in {one.recording}, measured and simulated; mean absolute error {_error_numbers(one)}."
+
+
+def _recording_series(name: str, channels: list[Series], most: int) -> Details:
     shown = channels
     if len(channels) > most:
         worst = sorted(channels, key=lambda one: -one.mean_error(one.after))[:most]
         shown = [one for one in channels if one in worst]
     pictures = []
     for one in shown:
-        errors = (one.mean_error(one.before), one.mean_error(one.after))
-        numbers = " → ".join(f"{error:.3g}" for error in errors if error >= 0)
-        alt = f"{one.channel} in {one.recording}, measured and simulated; mean absolute error {numbers} {one.unit}."
-        picture = svg(partial(fit_plots.draw_series_with_detail, one=one), fit_plots.series_size(one), alt=alt)
-        caption = f"mean absolute error {numbers} {one.unit}" if numbers else ""
-        pictures.append(Picture(image=picture, caption=caption))
-    blocks: list[Block] = [Pictures(pictures=tuple(pictures))]
+        picture = svg(
+            partial(fit_plots.draw_series_with_detail, one=one),
+            fit_plots.series_size(one),
+            alt=_error_alt(one),
+            panel=False,
+        )
+        pictures.append(Picture(image=picture, caption=f"mean absolute error {_error_numbers(one)}"))
+    blocks: list[Block] = [Pictures(pictures=tuple(pictures), kind="wide")]
     left = len(channels) - len(shown)
     if left:
         text = f"The {len(shown)} channels with the largest errors; {left} more are not drawn."
         blocks.append(Text(text=text))
     badge = "never seen by the fit" if channels[0].held_out else ""
-    return Details(summary=name, badge=badge, blocks=tuple(blocks), opened=opened)
+    return Details(summary=name, badge=badge, blocks=tuple(blocks))
 
 
 def _recordings(report: FitReport) -> Iterator[Block]:

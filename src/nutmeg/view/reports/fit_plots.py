@@ -24,10 +24,10 @@ from nutmeg.view.reports.plots import (
     GRID,
     INK,
     ORANGE,
-    PANEL,
     PAPER,
     RED,
     VIOLET,
+    WIDE,
     Size,
     set_logarithmic,
     shortened,
@@ -46,8 +46,6 @@ _MAX_CANDIDATES = 2400  # candidates drawn in a panel; more are thinned evenly
 _DETAIL_ROWS, _DETAIL_FROM = 240, 1200
 """Rows of the detail picture of a series, and the number of rows from which on a series has such a picture."""
 _MAX_BAND_POINTS = 500  # largest number of rows of a drawn band
-WHITENESS_LAGS = 20
-"""Lags at which residuals are compared with white noise, rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,35 +185,6 @@ class Series:
         difference = difference[np.isfinite(difference)]
         return float(difference.mean()) if difference.size else -1.0
 
-    def residual(self) -> Floats | None:
-        """Residuals (T,) of the simulation with the estimates, measured minus simulated; None without it."""
-        return None if self.after is None else np.asarray(self.measured - self.after)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Whiteness:
-    """Tests whether residuals are white noise, in which nothing is left to be explained."""
-
-    rms: float
-    """Root of their mean square."""
-    first: float
-    """Their autocorrelation at a lag of one row: 0 for white noise, near 1 for a slow drift."""
-    outside: int
-    """Of `WHITENESS_LAGS` lags, those whose autocorrelation is beyond the 95 % limits of white noise."""
-
-    @classmethod
-    def of(cls, residual: Floats) -> Whiteness | None:
-        """Measures residuals (T,); None for fewer rows than lags, or if they are all alike."""
-        finite = residual[np.isfinite(residual)]
-        centred = finite - finite.mean() if finite.size else finite
-        power = float(centred @ centred)
-        if len(centred) <= 2 * WHITENESS_LAGS or power <= 0:
-            return None
-        lags = [float(centred[lag:] @ centred[:-lag]) / power for lag in range(1, WHITENESS_LAGS + 1)]
-        limit = 1.96 / math.sqrt(len(centred))
-        outside = sum(abs(value) > limit for value in lags)
-        return cls(rms=float(np.sqrt(np.mean(finite**2))), first=lags[0], outside=outside)
-
 
 def draw_convergence(axes: Axes, row: ParameterRow, convergences: Sequence[Convergence], index: int) -> None:
     """Draw the parameter with the number `index` over the evaluations (figure 3 c-f of the paper)."""
@@ -337,26 +306,30 @@ def draw_series(axes: Axes, one: Series, *, legend: bool = True, rows: slice | N
 
 
 def draw_series_with_detail(figure: Figure, one: Series) -> None:
-    """Draw a channel; of a long one also a stretch in the middle, row by row; below, the residuals."""
-    long, residual = len(one.times) > _DETAIL_FROM, one.residual()
-    grid = figure.add_gridspec(1 + int(long) + int(residual is not None), 1)
-    whole = figure.add_subplot(grid[0])
+    """Draw a channel as wide as the page, and below it the residuals and, if it is long, a stretch in its middle."""
+    parts = _parts_below(one)
+    grid = figure.add_gridspec(1 + bool(parts), max(1, len(parts)))
+    whole = figure.add_subplot(grid[0, :])
     draw_series(whole, one, legend=False)
-    if long:
-        middle = (len(one.times) - _DETAIL_ROWS) // 2
-        part = slice(middle, middle + _DETAIL_ROWS)
-        whole.axvspan(one.times[part.start], one.times[part.stop - 1], color=BLUE, alpha=0.2, lw=0)
-        detail = figure.add_subplot(grid[1])
-        draw_series(detail, one, legend=False, rows=part)
-        _scale_to(detail, [one.measured[part], *([] if one.after is None else [one.after[part]])])
-    if residual is not None:
-        below = figure.add_subplot(grid[-1])
-        below.axhline(0.0, color=GREY, lw=0.8)
-        below.plot(*thinned(one.times, residual), color=VIOLET, lw=1.1, label="measured - simulated")
-        below.set(ylabel=one.unit, xlabel=one.along)
-        below.margins(x=0.01)
-    for axes in figure.axes[:-1]:
-        axes.set_xlabel("")
+    for column, name in enumerate(parts):
+        axes = figure.add_subplot(grid[1, column])
+        if name == "detail":
+            middle = (len(one.times) - _DETAIL_ROWS) // 2
+            part = slice(middle, middle + _DETAIL_ROWS)
+            whole.axvspan(one.times[part.start], one.times[part.stop - 1], color=BLUE, alpha=0.2, lw=0)
+            draw_series(axes, one, legend=False, rows=part)
+            axes.set_title("the blue stretch")
+            _scale_to(axes, [one.measured[part], *([] if one.after is None else [one.after[part]])])
+        elif one.after is not None:
+            axes.axhline(0.0, color=GREY, lw=0.8)
+            axes.plot(*thinned(one.times, one.measured - one.after), color=VIOLET, lw=1.1, label="measured - simulated")
+            axes.set(ylabel=one.unit, xlabel=one.along, title="measured - simulated")
+            axes.margins(x=0.01)
+
+
+def _parts_below(one: Series) -> tuple[str, ...]:
+    """The pictures below a whole channel."""
+    return ("detail",) * (len(one.times) > _DETAIL_FROM) + ("residual",) * (one.after is not None)
 
 
 def _scale_to(axes: Axes, series: Sequence[Floats]) -> None:
@@ -370,8 +343,7 @@ def _scale_to(axes: Axes, series: Sequence[Floats]) -> None:
 
 def series_size(one: Series) -> Size:
     """Width and height of the picture of a channel, inches."""
-    more = int(len(one.times) > _DETAIL_FROM) + int(one.after is not None)
-    return PANEL[0], PANEL[1] + 1.6 * more
+    return WIDE[0], WIDE[1] + (2.3 if _parts_below(one) else 0.0)
 
 
 def draw_region(axes: Axes, pair: tuple[str, str], rim: Floats, best: tuple[float, float]) -> None:

@@ -124,8 +124,11 @@ def _residual_table(found: Identified) -> tuple[Table, ...]:
     if not rows:
         return ()
     heads = ("Recording", "Series", "Offset", "Correlation of successive", "Ljung-Box p", "Runs p", "Outliers")
-    about = "A small p says that the errors are no independent noise; intervals take that into account."
-    return (Table(columns=heads, rows=tuple(rows[:MAX_SERIES]), title="Residuals", about=about),)
+    about = (
+        "Residuals are measured minus simulated. Of independent noise nothing more can be explained; a small p says "
+        "that the model still lacks something, or that a sensor is filtered. Intervals take that into account."
+    )
+    return (Table(columns=heads, rows=tuple(rows[:MAX_SERIES]), about=about),)
 
 
 def _series(found: Identified) -> tuple[tuple[Series, ...], int]:

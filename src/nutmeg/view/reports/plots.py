@@ -25,7 +25,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from nutmeg.base.arrays import Floats
-from nutmeg.base.errors import FileError
+from nutmeg.base.journal import write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,10 +230,7 @@ def png(draw: Draw, size: Size, *, facecolor: str = "white", panel: bool = False
 
 def save_png(path: Path, draw: Draw, size: Size, *, panel: bool = False) -> None:
     """Write a picture as a PNG file."""
-    try:
-        path.write_bytes(png(draw, size, panel=panel))
-    except OSError as error:
-        raise FileError(path, f"the figure cannot be written: {error.strerror}.") from None
+    write_file(path, png(draw, size, panel=panel))
 
 
 def alone(panel: Panel) -> Draw:

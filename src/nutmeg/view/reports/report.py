@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup
 
 from nutmeg.base.errors import FileError
-from nutmeg.base.journal import versions
+from nutmeg.base.journal import versions, write_file
 from nutmeg.view.html import read_text, render
 
 if TYPE_CHECKING:
@@ -173,7 +173,6 @@ class Details:
     summary: str
     blocks: tuple[Block, ...]
     badge: str = ""
-    opened: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,6 +268,8 @@ class Section:
     blocks: tuple[Block, ...]
     half: bool = False
     """Whether it shares a row with its neighbour."""
+    folded: bool = False
+    """Whether only its heading shows until it is clicked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,10 +308,7 @@ def write_page(path: Path, report: Report) -> None:
     """Write the report as an HTML file; the folder must exist."""
     if not path.parent.is_dir():
         raise FileError(path, f"the report cannot be written: there is no folder {path.parent}.")
-    try:
-        path.write_text(page(report), encoding="utf-8")
-    except OSError as error:
-        raise FileError(path, f"the report cannot be written: {error.strerror}.") from None
+    write_file(path, page(report))
 
 
 def number(value: Value, *, width: float | None = None) -> str:

@@ -10,8 +10,8 @@
   tip.hidden = true;
   document.body.append(tip);
   const mapped = (share, [low, high], log) => (log ? low * (high / low) ** share : low + share * (high - low));
-  function points(path) {  // corners of a line, in the coordinates of the figure
-    const numbers = (path.getAttribute("d").match(/-?\d+(\.\d+)?/g) || []).map(Number);
+  function points(path) {  // corners of a line, in the coordinates of the figure; a line of nothing but gaps has none
+    const numbers = ((path.getAttribute("d") || "").match(/-?\d+(\.\d+)?/g) || []).map(Number);
     return Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i], numbers[2 * i + 1]]);
   }
   function enliven(svg) {
@@ -84,6 +84,13 @@
     svg.addEventListener("dblclick", () => svg.setAttribute("viewBox", whole));
   }
   document.querySelectorAll("svg[data-axes]").forEach(enliven);
+
+  // ---- sections that are folded: a link to one opens it, and on paper all are open
+  const unfold = (where) => where.querySelectorAll(":scope > details").forEach((one) => { one.open = true; });
+  const follow = () => { const to = document.getElementById(location.hash.slice(1)); if (to) unfold(to); };
+  window.addEventListener("hashchange", follow);
+  window.addEventListener("beforeprint", () => document.querySelectorAll("section").forEach(unfold));
+  follow();
 
   // ---- tables: a click on the name of a column sorts by it, another turns the order around
   const valueOf = (cell) => {

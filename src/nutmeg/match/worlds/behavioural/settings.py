@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 from nutmeg.base.errors import UnknownNameError
+from nutmeg.base.journal import write_file
 from nutmeg.base.records import record_values
 from nutmeg.base.settings import Bounded, Bounds, above, at_least, read_named, toml_text
 
@@ -321,4 +322,4 @@ def load_behaviour(name: str | Path) -> BehaviourSettings:
 
 def write_behaviour(settings: BehaviourSettings, path: Path) -> None:
     """Writes settings to a TOML file that `load_behaviour` reads."""
-    path.write_text(toml_text(dataclasses.asdict(settings)), encoding="utf-8")
+    write_file(path, toml_text(dataclasses.asdict(settings)))
