@@ -118,6 +118,22 @@ def follow(state: PolicyState, table: PolicyTable, action: Floats32) -> None:
 
 
 @kernel
+def ease(now: float, wanted: float, most: float) -> float:
+    """A velocity on its way to a wanted one: it becomes smaller by at most `most`, also on its way to another sign."""
+    towards = wanted if wanted * now > 0 else 0.0
+    if abs(now) > most and abs(towards) < abs(now):
+        return math.copysign(max(abs(towards), abs(now) - most), now)
+    return wanted
+
+
+@kernel
+def highest_turn(velocity: Floats, fastest: float) -> float:
+    """The highest turn rate at a wanted velocity (3,): who turns faster at a run falls over its feet."""
+    speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
+    return min(fastest, MAX_SIDEWARD_ACCELERATION / max(speed, 1e-6))
+
+
+@kernel
 def steer_walks(
     orders: tuple[Floats, Floats, Floats, Indices, Floats],
     gyro: Floats,
@@ -147,13 +163,7 @@ def steer_walks(
     for n in range(len(states)):
         s, moving, turned = states[n], False, 0.0
         for i in range(3):
-            # A velocity that is to become smaller does so slowly, also on its way to another sign.
-            now, most = eased[n, i], period * MAX_DECELERATION[i]
-            towards = wanted[n, i] if np.sign(wanted[n, i]) == np.sign(now) else 0.0
-            if abs(now) > most and abs(towards) < abs(now):
-                eased[n, i] = np.sign(now) * max(abs(towards), abs(now) - most)
-            else:
-                eased[n, i] = wanted[n, i]
+            eased[n, i] = ease(eased[n, i], wanted[n, i], period * MAX_DECELERATION[i])
             moving = moving or abs(eased[n, i]) > STANDING_VELOCITY[i]
             s.gyro[i], s.up[i] = gyro[n, i], up[n, i]
             # The turn rate about the vertical, whatever the lean of the torso.
@@ -166,9 +176,7 @@ def steer_walks(
             s.wanted[i] = eased[n, i] if moving else 0.0
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
-            # Heading errors at a run are corrected only as fast as the robot can turn without falling over its feet.
-            speed = math.sqrt(s.wanted[0] ** 2 + s.wanted[1] ** 2)
-            turn = min(fastest_turn, MAX_SIDEWARD_ACCELERATION / max(speed, 1e-6))
+            turn = highest_turn(s.wanted, fastest_turn)
             s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -turn), turn)
             # The clock starts in the half in which the chosen foot swings.
             if not s.steps:

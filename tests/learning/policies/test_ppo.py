@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from nutmeg.learning.policies.ppo import Arrays, Learner, Mirrors, Perceptron, PpoSettings, Rollout
+from nutmeg.learning.policies.ppo import GENTLE_RATE, Arrays, Learner, Mirrors, Perceptron, PpoSettings, Rollout
 
 NOT = np.arange(4), -np.ones(4, np.float32)
 MIRRORS = Mirrors(NOT, (np.arange(1), np.ones(1, np.float32)), (np.arange(2), -np.ones(2, np.float32)))
@@ -34,6 +34,23 @@ def test_actions_of_mirrored_robots_are_mirror_images() -> None:
     truth = np.zeros((20, 1), np.float32)
     assert learner.best(-seen) == pytest.approx(-learner.best(seen), abs=1e-6)
     assert learner.value(-seen, truth) == pytest.approx(learner.value(seen, truth), abs=1e-6)
+
+
+def test_a_policy_that_was_held_begins_with_steps_of_the_length_of_the_rate() -> None:
+    rng = np.random.default_rng(0)
+    shapes = (6, 10, 4), (6, 10, 1), (6, 10, 2), (6, 10), (7, 10), (6, 10)
+    parts = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    parts[3] = -2.0 - 0.1 * parts[3] ** 2
+    rollout = Rollout(*parts, np.zeros((6, 10), bool))
+    learner = Learner((4, 1, 2), PpoSettings(hidden=(16,), epochs=1, batches=1, divergence=1e6), seed=1)
+    learner.held, before = 300, learner.policy.numbers.copy()
+    critic = learner.critic.numbers.copy()
+    for _ in range(300):
+        learner.update(rollout)
+    assert np.array_equal(learner.policy.numbers, before)
+    assert not np.array_equal(learner.critic.numbers, critic)
+    learner.update(rollout)
+    assert np.abs(learner.policy.numbers - before).max() == pytest.approx(GENTLE_RATE, rel=0.01)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

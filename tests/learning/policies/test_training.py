@@ -24,7 +24,7 @@ from nutmeg.learning.policies.task import Variation
 from nutmeg.learning.policies.training import BLOCK, Training, TrainSettings
 from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
 from nutmeg.motion.legs.feet import find_feet
-from nutmeg.motion.policy import Gait, read_network
+from nutmeg.motion.policy import MAX_SIDEWARD_ACCELERATION, Gait, read_network
 from nutmeg.motion.policy_kernels import run_network
 from nutmeg.motion.walk.files import read_walk, walk_text
 
@@ -155,6 +155,22 @@ def test_a_run_is_asked_to_go_ahead_and_a_turn_to_turn(task: WalkName) -> None:
     assert (ahead == 0).sum() > 10, "some stand"
 
 
+def test_half_of_straight_commands_are_the_highest_and_none_asks_for_a_turn_that_is_too_quick_for_its_speed() -> None:
+    rewards = WalkRewards(fastest=(1.6, 0.8, 2.4), back=0.9, level=1.0, push=0.0)
+    learning = WalkLearning(rewards=rewards, variation=ONE_BODY)
+    robots = WalkTask(walk_scene("nao-spark", "type0"), 400, seed=2, learning=learning)
+    ahead, aside, turn = robots.episodes["command"].T
+    straight = ahead[(ahead > 0) & (aside == 0) & (turn == 0)]
+    assert 0.35 < (straight == 1.6).mean() < 0.65
+    assert straight.min() >= 0.3 * 1.6
+    assert (np.hypot(ahead, aside) * np.abs(turn) <= MAX_SIDEWARD_ACCELERATION + 1e-9).all()
+    assert np.abs(turn).max() > 2.0, "slow robots turn fast"
+    robots.episodes["heading"] += 1.0  # what a robot is missing is not made up for faster, either
+    robots.advance(np.zeros((400, robots.actions), np.float32))
+    ahead, aside, turn = robots.states["wanted"].T
+    assert (np.hypot(ahead, aside) * np.abs(turn) <= MAX_SIDEWARD_ACCELERATION + 1e-9).all()
+
+
 @pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["begin_walk", "command_walk", "judge_walk"])
@@ -265,6 +281,8 @@ def test_the_command_begins_with_a_walk_and_keeps_its_gait(tmp_path: Path, capsy
         assert found is not None
         assert found.gait == gait
         assert found.network("type0").layers == pytest.approx(shipped.policy.network("type0").layers, abs=1e-6)
+        with np.load(tmp_path / name / "checkpoint.npz") as kept:
+            assert np.exp(kept["spread"]) == pytest.approx(0.3), "a walk is not drowned in the noise of a new one"
     capsys.readouterr()
     assert main([*options, "--robot", "t1", "--start", "policy", "-o", str(tmp_path / "other")]) != 0
     assert "is a policy of nao-spark; needed is a policy of t1" in " ".join(capsys.readouterr().err.split())

@@ -185,13 +185,16 @@ class _Adam:
         self._vectors = list(vectors)
         self.first: list[Array] = [vector * 0.0 for vector in vectors]
         self.second: list[Array] = [vector * 0.0 for vector in vectors]
-        self.steps = 0
+        self.steps = np.zeros(len(vectors), int)
 
-    def step(self, gradients: Sequence[Array], rate: float) -> None:
-        """One step against the gradients."""
-        self.steps += 1
-        size = rate * math.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps)
+    def step(self, gradients: Sequence[Array | None], rate: float) -> None:
+        """One step against the gradients; a vector without one stays as it is."""
         for i, gradient in enumerate(gradients):
+            if gradient is None:
+                continue
+            # Each vector has its own count: one that begins later than the others would make too long steps by theirs.
+            self.steps[i] += 1
+            size = rate * math.sqrt(1 - 0.999 ** self.steps[i]) / (1 - 0.9 ** self.steps[i])
             self.first[i] += 0.1 * (gradient - self.first[i])
             self.second[i] += 0.001 * (gradient * gradient - self.second[i])
             self._vectors[i] -= size * self.first[i] / (self.second[i] ** 0.5 + 1e-8)
@@ -436,13 +439,13 @@ class Learner:
 
     def _descend(self) -> None:
         """Moves the numbers of both networks, each by a gradient of bounded length."""
-        gradients = []
+        gradients: list[Array | None] = []
         for group in ((self.policy.gradient, self._spread_slope), (self.critic.gradient,)):
             length = sum((one * one).sum() for one in group) ** 0.5
             shorter = self.arrays.module.clip(self.settings.steepest / (length + 1e-12), None, 1.0)
             gradients += [one * shorter for one in group]
         if self.held:
-            gradients[0], gradients[1] = gradients[0] * 0.0, gradients[1] * 0.0
+            gradients[:2] = None, None
         self._optimiser.step([gradients[0], gradients[2], gradients[1]], self.rate)
         self.spread[:] = self.arrays.module.clip(self.spread, LOWEST_SPREAD, 1.0)
 
@@ -457,7 +460,7 @@ class Learner:
         found: dict[str, Any] = {name: np.array(get(value)) for name, value in kept.items()}
         for name, seen in (("seen", self.seen), ("known", self.known)):
             found.update({f"{name}_mean": seen.mean, f"{name}_variance": seen.variance, f"{name}_count": seen.count})
-        return {**found, "rate": self.rate, "steps": adam.steps, "held": self.held}
+        return {**found, "rate": self.rate, "steps": adam.steps.copy(), "held": self.held}
 
     def load(self, kept: dict[str, Any]) -> None:
         """Goes on from what `save` gave."""
@@ -470,8 +473,7 @@ class Learner:
         for name, seen in (("seen", self.seen), ("known", self.known)):
             seen.mean, seen.variance = np.array(kept[f"{name}_mean"]), np.array(kept[f"{name}_variance"])
             seen.count = float(kept[f"{name}_count"])
-        self.rate, adam.steps = float(kept["rate"]), int(kept["steps"])
-        self.held = int(kept.get("held", 0))
+        self.rate, self.held, adam.steps[:] = float(kept["rate"]), int(kept.get("held", 0)), kept["steps"]
         self._normalise()
 
     def load_policy(self, network: Network) -> None:

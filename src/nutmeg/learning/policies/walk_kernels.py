@@ -16,8 +16,8 @@ from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import for_each_world, kernel
 from nutmeg.motion.inertial_kernels import estimate_up
-from nutmeg.motion.policy import HEADING_GAIN, MAX_HEADING_ERROR
-from nutmeg.motion.policy_kernels import follow, observe, set_walk_task
+from nutmeg.motion.policy import HEADING_GAIN, MAX_DECELERATION, MAX_HEADING_ERROR, STANDING_VELOCITY
+from nutmeg.motion.policy_kernels import ease, follow, highest_turn, observe, set_walk_task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,8 +37,8 @@ EPISODE_CYCLES = 500
 """The longest episode [cycles]."""
 SHORT_SHARE = 0.1
 """Share of episodes that end earlier, so that robots are not all at the same age."""
-LOWEST_SHARE = 0.3
-"""Straight commands are at least this share of the highest."""
+TOP_SHARE, LOWEST_SHARE = 0.5, 0.3
+"""This share of straight commands is the highest, and no other one is less than that share of it."""
 FOOT_WIDTH = 4 / 7
 """How exactly a standing foot should be on the ground, as a share of the height of a swinging one."""
 HEAD_GAIN, TOE_GAIN, HEAD_SPEED = 10.0, 20.0, 3.0
@@ -134,7 +134,11 @@ def signed(e: Episode) -> float:
 def _draw_command(e: WalkEpisode, r: WalkRewards) -> None:
     """The next command, when it ends, and where the head looks meanwhile."""
     kind, x, y, turn = uniform(e), 0.0, 0.0, 0.0
-    straight = r.level * (LOWEST_SHARE + (1 - LOWEST_SHARE) * uniform(e))
+    # Half of all straight commands are the highest velocity, which a walk is judged by: where slower ones are many,
+    # what is learned from them makes the robot slower there, too (docs/explanation/policies.md).
+    straight = r.level
+    if uniform(e) > TOP_SHARE:
+        straight *= LOWEST_SHARE + (1 - LOWEST_SHARE) * uniform(e)
     # The shares of the kinds of commands, one after the other, divide 0..1; what is left of it is any mixture.
     ahead = r.kinds[0] + r.kinds[1]
     back = ahead + r.kinds[2]
@@ -155,10 +159,20 @@ def _draw_command(e: WalkEpisode, r: WalkRewards) -> None:
         x *= r.fastest[0] if x > 0 else r.back
         if uniform(e) < 0.6:
             turn = r.fastest[2] * r.level * signed(e) * (1 - 0.5 * size)
-    e.command[0], e.command[1], e.command[2] = x, y, turn
-    e.still = abs(x) + abs(y) < 0.02 and abs(turn) < 0.05
+    e.goal[0], e.goal[1] = x, y
+    most = highest_turn(e.goal, r.fastest[2])
+    e.goal[2] = min(max(turn, -most), most)
     e.change = e.cycle + int(50 + 150 * uniform(e))
     e.head[0], e.head[1] = 1.5 * signed(e), 0.6 * signed(e)
+
+
+@kernel
+def _ease_command(e: WalkEpisode, period: float) -> None:
+    """Moves the command towards the velocities that were drawn, as fast as the walker of a policy does."""
+    e.still = True
+    for i in range(3):
+        e.command[i] = ease(e.command[i], e.goal[i], period * MAX_DECELERATION[i])
+        e.still = e.still and abs(e.command[i]) <= STANDING_VELOCITY[i]
 
 
 @kernel
@@ -166,7 +180,8 @@ def _set_wanted(e: WalkEpisode, s: PolicyState, r: WalkRewards) -> None:
     """What the network is told: the command, and the turn that makes up for the missing heading."""
     turn = e.command[2] + HEADING_GAIN * wrap_angle_exactly(e.heading - e.yaw)
     s.wanted[0], s.wanted[1] = e.command[0], e.command[1]
-    s.wanted[2] = 0.0 if e.still else min(max(turn, -r.fastest[2]), r.fastest[2])
+    most = highest_turn(e.command, r.fastest[2])
+    s.wanted[2] = 0.0 if e.still else min(max(turn, -most), most)
 
 
 @kernel
@@ -218,6 +233,9 @@ def begin_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
     s.up[0], s.up[1], s.up[2] = pitch, -roll, 1.0
     e.yaw, e.heading = yaw, yaw
     _draw_command(e, r)
+    for i in range(3):
+        e.command[i] = 0.0
+    _ease_command(e, t.period)
     e.push = int(50 + 250 * uniform(e))
     s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
     # The delay of commands is that of the league's server, or unknown.
@@ -382,8 +400,9 @@ def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
         e.push = e.cycle + int(100 + 200 * uniform(e))
     if e.cycle >= e.change:
         _draw_command(e, r)
-        if not e.still and not s.steps:
-            s.steps, s.clock = True, 0.5 if uniform(e) < 0.5 else 0.0
+    _ease_command(e, t.period)
+    if not e.still and not s.steps:
+        s.steps, s.clock = True, 0.5 if uniform(e) < 0.5 else 0.0
     # A step that was begun is ended before the clock stops.
     if e.still and s.steps and s.clock % 0.5 < t.period / t.stride:
         s.steps = False

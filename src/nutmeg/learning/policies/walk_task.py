@@ -119,8 +119,10 @@ class WalkEpisode(Episode):
     """The cycle at which another command is drawn."""
     push: int
     """The cycle at which it is pushed."""
+    goal: Annotated[Floats, (3,)]
+    """Velocities that were drawn [m/s, m/s, rad/s]."""
     command: Annotated[Floats, (3,)]
-    """Wanted velocities [m/s, m/s, rad/s]."""
+    """Velocities that are wanted now: those that were drawn, or on the way to them [m/s, m/s, rad/s]."""
     still: bool
     """Whether it is to stand."""
     heading: float
