@@ -91,6 +91,9 @@ _MEASURES: dict[str, dict[str, str]] = {
 """The measurement of each task."""
 
 
+Speed = Annotated[float, above(0.0)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arguments(JsonOption):
     """Options of `nutmeg train`."""
@@ -112,6 +115,9 @@ class Arguments(JsonOption):
     with its network and a new critic. A walk goes on with the gait that it finds there."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
+    fastest: tuple[Speed, Speed, Speed, Speed] | None = None
+    """The highest velocities that a walk is asked for: ahead, back, aside, turning [m/s, m/s, m/s, rad/s]; those of
+    nao-spark are 2.0 1.3 1.1 2.6."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
     """Weight of the entropy of the actions: more explores longer."""
     divergence: Annotated[float, above(0.0)] = 0.012
@@ -152,6 +158,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         seed=arguments.seed,
         level=arguments.level,
         gait=policy.gait if policy else None,
+        fastest=arguments.fastest,
         ppo=_ppo(arguments, walks=policy is not None),
     )
     names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))

@@ -283,6 +283,11 @@ def test_the_command_begins_with_a_walk_and_keeps_its_gait(tmp_path: Path, capsy
         assert found.network("type0").layers == pytest.approx(shipped.policy.network("type0").layers, abs=1e-6)
         with np.load(tmp_path / name / "checkpoint.npz") as kept:
             assert np.exp(kept["spread"]) == pytest.approx(0.3), "a walk is not drowned in the noise of a new one"
+    asked = ["--fastest", "1.0", "0.8", "0.6", "2.0", "--level", "0.5"]
+    assert main([*options, *asked, "--start", "policy", "-o", str(tmp_path / "slower")]) == 0
+    found = read_walk(str(tmp_path / "slower")).policy
+    assert found is not None
+    assert (*found.fastest, found.back) == pytest.approx((0.5, 0.3, 1.0, 0.4))
     capsys.readouterr()
     assert main([*options, "--robot", "t1", "--start", "policy", "-o", str(tmp_path / "other")]) != 0
     assert "is a policy of nao-spark; needed is a policy of t1" in " ".join(capsys.readouterr().err.split())

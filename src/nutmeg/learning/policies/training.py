@@ -12,7 +12,7 @@ Tasks begin gentle. While robots do well, the `level` grows, up to 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ from nutmeg.base.settings import Bounds, check_bounds
 from nutmeg.learning.policies.dribble_task import DribbleTask
 from nutmeg.learning.policies.motion_task import DiveTask, GetUpTask, KickTask
 from nutmeg.learning.policies.ppo import Learner, PpoSettings, Rollout
-from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, walk_scene
+from nutmeg.learning.policies.walk_task import WalkLearning, WalkRewards, WalkTask, usual_walk, walk_scene
 from nutmeg.motion.policy import Gait, Network
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ class TrainSettings:
     """How actions of a walk become motions; None for what suits the robot."""
     rewards: WalkRewards | None = None
     """What is commanded of a walk, and what counts; None for what suits the robot."""
+    fastest: tuple[float, float, float, float] | None = None
+    """The highest velocities that are commanded of a walk: ahead, back, aside, turning [m/s, m/s, m/s, rad/s]; None for
+    what suits the robot."""
     ppo: PpoSettings = field(default_factory=PpoSettings)
     """How the networks learn."""
 
@@ -101,7 +104,11 @@ def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> 
     s = settings
     if s.task in ("walk", "run", "turn"):
         scene = walk_scene(s.robot, s.kind, s.actuation, native=device != "cpu")
-        learning = WalkLearning(gait=s.gait, rewards=s.rewards, task=s.task)
+        rewards = s.rewards or usual_walk(scene, s.task)[1]
+        if s.fastest is not None:
+            ahead, back, aside, turn = s.fastest
+            rewards = replace(rewards, fastest=(ahead, aside, turn), back=back)
+        learning = WalkLearning(gait=s.gait, rewards=rewards, task=s.task)
         return WalkTask(scene, s.worlds, threads=threads, seed=s.seed, learning=learning, device=device)
     if device != "cpu":
         raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
