@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from nutmeg.base.arrays import Floats
+from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.learning.courses import yaw_of
 from nutmeg.learning.policies.dribble_task import EPISODE_DECISIONS, DribbleTask
 from nutmeg.match.players.deciding_player import league_abilities
@@ -38,8 +39,6 @@ from nutmeg.motion.policy import network_of
 from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import read_walk
 
-CYCLE, GRAVITY = 0.02, 9.81
-
 
 class TacticsTask(DribbleTask):
     """The same robots, moved by players of the built-in team."""
@@ -58,7 +57,7 @@ class TacticsTask(DribbleTask):
     def _walk(self) -> None:
         game = GameView("PlayOn", 0.0, number=2, side=Side.LEFT)
         for _ in range(DECISION_CYCLES):
-            self._time += CYCLE
+            self._time += CONTROL_CYCLE
             self._robot.command = self._pending  # as on the league's server, commands act a cycle later
             pose, (ball, rolls), yaw = self._robot.pose.copy(), self._ball, yaw_of(self._robot.pose)
             up, gyro, angles = up_in(pose), self._robot.velocity[:, 3:6], np.degrees(self._robot.angles)
@@ -70,7 +69,7 @@ class TacticsTask(DribbleTask):
                 belief["ball_vx"], belief["ball_vy"] = rolls[n]
                 belief["seen_ago"], belief["heard_ago"], belief["upright"] = 0.0, 1e9, True
                 belief["others"]["age"], belief["others"]["x"] = 1e9, np.nan
-                g.time, g.mode, g.number, g.players, g.step = self._time, PlayMode.PLAY_ON, 2, 2, CYCLE
+                g.time, g.mode, g.number, g.players, g.step = self._time, PlayMode.PLAY_ON, 2, 2, CONTROL_CYCLE
                 g.phase, g.favour = Phase.PLAY, 0
                 orders = mind.records.orders
                 orders[:] = np.zeros((), orders.dtype)
@@ -138,8 +137,8 @@ def main() -> None:
     asked = parser.parse_args()
     for way in asked.ways:
         for level in asked.levels:
-            told = measure(way, asked.type, level, asked.trials, asked.seed)
-            sys.stdout.write(f"{way}, level {level:g}: {told}\n")
+            found = measure(way, asked.type, level, asked.trials, asked.seed)
+            sys.stdout.write(f"{way}, level {level:g}: {found}\n")
             sys.stdout.flush()
 
 

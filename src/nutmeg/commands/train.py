@@ -1,18 +1,18 @@
-"""Train a network by reinforcement, from thousands of robots at once: a walk, or corrections of a motion.
+"""Train a network by reinforcement, from thousands of robots at once: a walk, dribbling, or corrections of a motion.
 
 Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with a robot.toml, of which `nutmeg robots
 --describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
 angles, and learn in bodies that differ in mass, friction, gains and delay. Run and turn are walks that are mostly asked
 to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups, kicks and dives are those
-of nao-spark.
+of nao-spark. A network that dribbles steers the walk `policy` of nao-spark, t1 or k1.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
-it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and at the end best.mp4, a video; corrections
-have the motions that they belong to (get-up-front.toml and get-up-back.toml, kick.toml or dive.toml). Players of a
-match use corrections of get-ups, not yet of kicks and dives. Ctrl-C saves; the same command with the same --output goes
-on and ends with the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at
-1 m/s after nine minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on
-the GPU.
+it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and dribbling has dribble.toml, for programs
+in Python; both have a video, best.mp4, at the end. Corrections have the motions that they belong to (get-up-front.toml
+and get-up-back.toml, kick.toml or dive.toml), for `nutmeg play --motions` and `nutmeg agents --motions`. Ctrl-C saves;
+the same command with the same --output goes on and ends with the same numbers, and more --iterations go further.
+Sixteen cores and a GPU for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many
+cycles a second. With --device gpu everything is on the GPU.
 
 example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu
@@ -22,6 +22,7 @@ example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
          nutmeg train dive --iterations 100
+         nutmeg train dribble --worlds 128 --iterations 300
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
          nutmeg train --type type1 --start runs/train-nao-spark-type0-1 --level 0.8 --iterations 300
 """
@@ -89,9 +90,7 @@ _MEASURES: dict[str, dict[str, str]] = {
     },
 }
 """The measurement of each task."""
-
-
-Speed = Annotated[float, above(0.0)]
+_Speed = Annotated[float, above(0.0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +100,14 @@ class Arguments(JsonOption):
     task: tyro.conf.Positional[Literal["walk", "run", "turn", "get-up", "kick", "dive", "dribble"]] = "walk"
     """The task that the network learns."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file or folder; all but walks are learned for nao-spark."""
+    """Which robot: a name, or the path of a file or folder. Get-ups, kicks and dives are those of nao-spark; dribbling
+    needs a robot with a walk `policy` (nao-spark, t1, k1)."""
     type: str = ""
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"
-    """Actuation of the joints: ideal, servo, motoflex, or a TOML file."""
+    """Actuation of the joints of a robot that walks: ideal, servo, motoflex, or a TOML file."""
     iterations: Count = 600
-    """How many iterations; each is 24 cycles of every robot."""
+    """How many iterations; each is 24 actions of every robot: of one that dribbles for 80 ms, of others for 20 ms."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
     """How many robots learn at once."""
     start: Path | None = None
@@ -115,7 +115,7 @@ class Arguments(JsonOption):
     with its network and a new critic. A walk goes on with the gait that it finds there."""
     level: Annotated[float, Bounds(0.01, 1.0)] = 0.3
     """How hard the task is at the beginning; it grows by itself. Of a walk: the share of the highest velocities."""
-    fastest: tuple[Speed, Speed, Speed, Speed] | None = None
+    fastest: tuple[_Speed, _Speed, _Speed, _Speed] | None = None
     """The highest velocities that a walk is asked for: ahead, back, aside, turning [m/s, m/s, m/s, rad/s]; those of
     nao-spark are 2.0 1.3 1.1 2.6."""
     entropy: Annotated[float, Bounds(0.0, 1.0)] = 0.0005
@@ -148,6 +148,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     arguments = dataclasses.replace(
         arguments, type=arguments.type or ("type0" if arguments.robot == "nao-spark" else "")
     )
+    _check_task(arguments)
     policy = _start_policy(arguments)
     settings = TrainSettings(
         task=arguments.task,
@@ -163,15 +164,18 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     )
     names = ("train", arguments.task, Path(arguments.robot).stem, arguments.type, str(arguments.seed))
     folder = arguments.output or Path("runs") / "-".join(name for name in names if name)
-    first = None
-    if arguments.start is not None and (policy is None or arguments.start.is_dir()):
-        first = _kept(arguments.start / _CHECKPOINT)
     try:
         training = Training(settings, threads=processors(arguments.threads), device=arguments.device)
     except ImportError as error:
         raise EnvironmentProblem(
             f"--device {arguments.device} needs torch: {error}. pip install 'nutmeg-sim[train]', or leave it out."
         ) from None
+    goes_on = (folder / _CHECKPOINT).exists()
+    if not goes_on and arguments.start is not None:  # before the folder is made: --start may name what does not fit
+        if policy is None or arguments.start.is_dir():
+            training.load(_kept(arguments.start / _CHECKPOINT), go_on=False)
+        else:
+            training.load_policy(policy.network(settings.kind))
     with open_run(
         folder,
         say=terminal.say,
@@ -180,13 +184,20 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         seed=settings.seed,
         configuration={**dataclasses.asdict(settings), "start": str(arguments.start or "")},
     ) as opened:
-        if (folder / _CHECKPOINT).exists():
+        if goes_on:
             training.load(_kept(folder / _CHECKPOINT))
-        elif first is not None:
-            training.load(first, go_on=False)
-        elif policy is not None:
-            training.load_policy(policy.network(settings.kind))
         return _train(training, opened, arguments, terminal)
+
+
+def _check_task(arguments: Arguments) -> None:
+    """Refuses options that only walks have."""
+    from nutmeg.learning.policies.training import WALKS
+
+    if arguments.task in WALKS:
+        return
+    for option, used in (("fastest", arguments.fastest is not None), ("actuation", arguments.actuation != "ideal")):
+        if used:
+            raise UsageError(f"--{option} goes with walk, run and turn; leave it out for {arguments.task}.")
 
 
 def _ppo(arguments: Arguments, *, walks: bool) -> PpoSettings:
@@ -316,7 +327,7 @@ def _write_report(settings: TrainSettings, opened: Run, arguments: Arguments, vi
         facts={
             "robot": f"{settings.robot} {settings.kind}",
             "robots at once": settings.worlds,
-            "cycles in an iteration": settings.ppo.cycles,
+            "actions of a robot in an iteration": settings.ppo.cycles,
             "first level": settings.level,
             "seed": settings.seed,
             "began with": arguments.start or "nothing",

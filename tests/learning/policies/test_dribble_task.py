@@ -65,6 +65,18 @@ def test_a_ball_begins_near_is_lost_when_it_is_far_and_a_fall_ends_the_episode_t
     assert (np.hypot(*task.truth_of_balls()[0][:2].T) < LOST_DISTANCE).all()
 
 
+def test_robots_go_by_what_their_network_has_seen_when_others_begin_anew() -> None:
+    task = DribbleTask("nao-spark", "type0", 4, seed=6)
+    seen, known = task.observation.copy(), [array.copy() for array in task.known]
+    task.begin(np.array([2]))
+    others = [0, 1, 3]
+    assert np.array_equal(task.observation[others], seen[others])
+    for now, before in zip(task.known, known, strict=True):
+        assert np.array_equal(now[others], before[others])
+    np.testing.assert_allclose(task.observation[:, :2], task.known[0], atol=1e-6)
+    assert (task.known[0][2] != known[0][2]).all()
+
+
 def test_a_mirrored_ball_asks_for_mirrored_velocities() -> None:
     task, rng = DribbleTask("nao-spark", "type0", 4, seed=1), np.random.default_rng(1)
     ball, direction, actions = rng.normal(0, 0.5, (4, 2)), rng.uniform(-2, 2, 4), rng.normal(0, 0.5, (4, 3))
@@ -105,6 +117,11 @@ def test_dribbling_learns_a_few_iterations_goes_on_after_a_stop_and_steers_a_wal
     assert main(started) == 0
 
     dribbling = read_dribbling(whole)
+    assert main([*options, "-o", str(tmp_path / "refused"), "--fastest", "1", "1", "1", "1"]) == 2
+    assert "--fastest goes with walk, run and turn" in capsys.readouterr().err
+    assert main([*options, "-o", str(tmp_path / "refused"), "--start", "policy"]) == 1
+    assert not (tmp_path / "refused").exists()
+
     policy = read_walk("policy").policy
     assert policy is not None
     worlds = Worlds(DribbleTask("nao-spark", "type0", 1).scene, 2)

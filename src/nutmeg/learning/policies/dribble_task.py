@@ -52,7 +52,7 @@ BEHIND_DISTANCE = 0.15
 """How far behind the ball a robot should be [m]."""
 FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
 """A robot has fallen below this cosine of its tilt, or this share of its height."""
-ENOUGH_SPEED, MOST_LOSSES = 0.45, 4.0
+ENOUGH_SPEED, MAX_LOSSES = 0.45, 4.0
 """The level grows while balls come faster than this [m/s], and fewer falls and lost balls come in a minute."""
 COUNTED = ("way", "falls", "lost", "seconds")
 """What is counted: the way of balls along the wanted direction [m], falls, lost balls, and time [s]."""
@@ -171,14 +171,19 @@ class DribbleTask(RobotTask):
         self._decisions[rows] = 0
         self._ends[rows] = rng.integers(*EPISODE_DECISIONS, count)
         self._changes[rows] = rng.integers(*CHANGE_DECISIONS, count)
-        seen[:] = self._observed()[rows]
+        seen[:] = self._observed(rows)[rows]
 
-    def _observed(self) -> Floats32:
-        """What the networks see; the ball is known about as well as a player knows it."""
-        known, (sure, fast) = self.known, self.rewards[0].unsure
-        for array, value, error in zip(known, self.truth_of_balls(), (sure, fast, 0.0), strict=True):
-            array[:] = value + error * self._rng.standard_normal(array.shape)
-        return observe_dribbling(self.walker, *known, self.action)
+    def _observed(self, rows: Indices) -> Floats32:
+        """What the networks see after robots `rows` have looked; they know the ball about as well as a player does.
+
+        The others know what they knew: their rule must go by the place that their networks have seen.
+        """
+        place_error, velocity_error = self.rewards[0].unsure
+        errors = place_error, velocity_error, 0.0
+        for known, value, error in zip(self.known, self.truth_of_balls(), errors, strict=True):
+            looked = value[rows]
+            known[rows] = looked + error * self._rng.standard_normal(looked.shape)
+        return observe_dribbling(self.walker, *self.known, self.action)
 
     def _behind(self) -> Floats:
         """How far the robots are from the places behind their balls, (N,) [m]."""
@@ -216,7 +221,7 @@ class DribbleTask(RobotTask):
         self.ended[:] = self.fell | lost
         self.cut[:] = (self._decisions >= self._ends) & ~self.ended
         for name, value in zip(
-            COUNTED, (self.way.sum(), self.fell.sum(), lost.sum(), self.count * self.period), strict=True
+            COUNTED, (np.nansum(self.way), self.fell.sum(), lost.sum(), self.count * self.period), strict=True
         ):
             self._counted[name] += float(value)
         change = np.flatnonzero(self._decisions >= self._changes)
@@ -224,7 +229,7 @@ class DribbleTask(RobotTask):
         self._changes[change] += self._rng.integers(*CHANGE_DECISIONS, len(change))
         torso = turned(velocity[:, :2], yaw_of(pose))
         self.truth[:] = np.concatenate([np.clip(ball, -2, 2), np.clip(rolls, -3, 3), torso, pose[:, 2:3]], axis=1)
-        self.observation[:] = self._observed()
+        self.observation[:] = self._observed(np.arange(self.count))
 
     def measures(self) -> dict[str, float]:
         """Speed of balls along the wanted direction [m/s], falls and lost balls in a minute, since the last call."""
@@ -238,7 +243,7 @@ class DribbleTask(RobotTask):
 
     def mastered(self, found: dict[str, float]) -> bool:
         """Whether balls come fast, and hardly any robot falls or loses them."""
-        return found["speed"] > ENOUGH_SPEED and found["falls"] + found["lost"] < MOST_LOSSES
+        return found["speed"] > ENOUGH_SPEED and found["falls"] + found["lost"] < MAX_LOSSES
 
 
 def _towards(angles: Floats) -> Floats:

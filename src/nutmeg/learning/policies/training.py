@@ -51,7 +51,8 @@ class TrainSettings:
     task: TaskName = "walk"
     """What is learned."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file; all but walks are for `nao-spark`."""
+    """Which robot: a name, or the path of a file. Get-ups, kicks and dives are those of `nao-spark`; dribbling needs a
+    robot with a walk `policy`."""
     kind: str = ""
     """Its type; empty for the plain one."""
     actuation: str = "ideal"
