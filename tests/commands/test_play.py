@@ -81,6 +81,8 @@ def test_a_match_interrupted_before_its_first_row_leaves_no_empty_recording(
         (["--right", "nao-v6"], "nao-spark"),
         (["--images"], "add --world behavioural"),
         (["--camera-robot", "nao-v9"], "nao-v6"),
+        (["--record-cameras", "--camera-labels", "--camera-format", "mp4"], "a video has neither labels"),
+        (["--motions", "absent"], "absent: does not exist; needed is a folder with motions"),
         (["--field", "floor"], "no goals"),
         (["--left", "none.py:decide"], "no such file"),
         (["--world", "behavioural", "--left", "final"], "unknown strategy 'final'"),

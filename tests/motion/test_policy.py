@@ -71,7 +71,7 @@ def test_a_network_comes_back_from_its_file_in_half_precision(tmp_path: Path) ->
 
 
 def test_files_that_are_no_networks_are_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="does not exist; a policy needs its weights"):
+    with pytest.raises(FileError, match="does not exist; the weights of a network belong"):
         read_network(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("hello")
     with pytest.raises(FileError, match=r"text\.npz.*is no network"):
@@ -95,7 +95,7 @@ def test_a_policy_comes_back_from_its_walk_file(tmp_path: Path) -> None:
     again = read_walk(str(tmp_path / "mine.toml"))
     assert walk_text(again) == walk_text(walk)
     assert again.policy is not None
-    with pytest.raises(FileError, match="weights beside its walk file"):
+    with pytest.raises(FileError, match="belong beside the file that names them"):
         again.policy.network("type0")
     with pytest.raises(UnknownNameError, match="unknown type of robot 'type9'"):
         walk.policy.network("type9")

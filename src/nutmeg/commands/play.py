@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.decisions import Event
     from nutmeg.match.worlds.physical.percept import Player
     from nutmeg.sim.pace import Clock
+    from nutmeg.view.files.camera_frames import FramePlan
     from nutmeg.view.pages.process import MatchPagesProcess
     from nutmeg.view.terminal import Terminal
 
@@ -214,21 +215,34 @@ def check(arguments: Arguments) -> None:
     _rules_of(arguments)
     if arguments.camera_robot:
         load_robot(arguments.camera_robot)
+    if arguments.record_cameras:
+        _frame_plan(arguments)
     if arguments.world == BEHAVIOURAL:
         _check_behavioural(arguments)
     else:
         _check_physical(arguments)
 
 
+def _frame_plan(arguments: Arguments) -> FramePlan:
+    """Which pictures of cameras --record-cameras writes."""
+    from nutmeg.view.files.camera_frames import FramePlan
+
+    return FramePlan(
+        rate=arguments.camera_rate,
+        form=arguments.camera_format,
+        seed=arguments.seed,
+        labels=arguments.camera_labels,
+        robot=arguments.camera_robot,
+    )
+
+
 def _check_physical(arguments: Arguments) -> None:
-    from nutmeg.match.players.kicks import PLAIN_TYPE
+    from nutmeg.match.players.deciding_player import check_team_motions, usual_types
     from nutmeg.match.players.registry import is_decider, read_decide
-    from nutmeg.motion.keyframes import own_motions
     from nutmeg.motion.walk.files import read_walk
 
     if arguments.images:
         raise UsageError("--images works in the behavioural world; add --world behavioural.")
-    own_motions(arguments.motions, ROBOT, PLAIN_TYPE)
     for team in _teams_of(arguments):
         _check_complete(team)
         if is_decider(team):
@@ -236,6 +250,8 @@ def _check_physical(arguments: Arguments) -> None:
             read_walk(arguments.walk).for_robot(ROBOT)
         else:
             _check_walk_of(team)
+    left = _teams_of(arguments)[0]
+    check_team_motions(arguments.motions, (0,) if is_decider(left) else usual_types(read_walk(left)), arguments.players)
 
 
 def _check_walk_of(team: str) -> None:
@@ -609,7 +625,7 @@ class _MatchOutputs(Closing):
 
     def _draw(self, written: dict[str, object]) -> None:
         """Draws the video and the pictures of cameras, if they are requested and there is a renderer."""
-        from nutmeg.view.files.camera_frames import FramePlan, write_cameras
+        from nutmeg.view.files.camera_frames import write_cameras
         from nutmeg.view.files.pictures import QUICK
         from nutmeg.view.files.video import video
 
@@ -620,13 +636,7 @@ class _MatchOutputs(Closing):
                 written["video"] = files.video
                 terminal.say(f"video: {files.video}")
         if arguments.record_cameras:
-            plan = FramePlan(
-                rate=arguments.camera_rate,
-                form=arguments.camera_format,
-                seed=arguments.seed,
-                labels=arguments.camera_labels,
-                robot=arguments.camera_robot,
-            )
+            plan = _frame_plan(arguments)
             count = drawn(terminal, "camera pictures", partial(write_cameras, files.record, files.cameras, plan))
             if count is not None:
                 written["cameras"], written["camera_pictures"] = files.cameras, count

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -43,7 +43,7 @@ import numpy as np
 
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
 from nutmeg.base.journal import write_file
-from nutmeg.base.settings import above, check_bounds, read, read_cached, toml_text
+from nutmeg.base.settings import above, check_bounds, read, read_cached, read_toml, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
 from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector
@@ -272,20 +272,45 @@ def own_motions(folders: Sequence[Path], robot: str, kind: str) -> dict[str, Key
     in the first folder counts.
     """
     found: dict[str, KeyframeMotion] = {}
+    for _, motion in _motions_in(folders, robot):
+        if motion.correction is None or kind in motion.correction.weights:
+            found.setdefault(motion.name or motion.lying, motion)
+    return found
+
+
+def check_motions(folders: Sequence[Path], robot: str, kinds: Sequence[str]) -> None:
+    """Refuses folders with a motion that a robot cannot play, or that robots of none of these types would play."""
+    for path, motion in _motions_in(folders, robot):
+        if motion.correction is None:
+            continue
+        played = [kind for kind in dict.fromkeys(kinds) if kind in motion.correction.weights]
+        if not played:
+            raise UsageError(
+                f"{path}: its network is for {', '.join(motion.correction.weights)}, but the robots of these players "
+                f"are of {', '.join(dict.fromkeys(kinds))}. Train it for one of these types."
+            )
+        for kind in played:
+            motion.correction.network(kind)  # read now: a file that is missing must not end a match at the first kick
+
+
+def _motions_in(folders: Sequence[Path], robot: str) -> Iterator[tuple[Path, KeyframeMotion]]:
+    """The motions in folders, with their files; refuses what players of a match do not play."""
+    needed = "needed is a folder with motions, such as one of `nutmeg train kick`, `dive` or `get-up`."
     for folder in folders:
+        if not folder.is_dir():
+            raise FileError(folder, f"{'is a file' if folder.exists() else 'does not exist'}; {needed}")
         paths = sorted(folder.glob("*.toml"))
         if not paths:
-            raise FileError(folder, "has no motions; needed is a folder with .toml files of them.")
+            raise FileError(folder, f"has no motions; {needed}")
         for path in paths:
+            if "frame" not in read_toml(path):
+                raise FileError(path, f"is no motion, because it has no [[frame]]; {needed}")
             motion = read_motion(path)
-            name = motion.name or motion.lying
             if motion.robot != robot:
                 raise FileError(path, f"is a motion of {motion.robot!r}; these players have a {robot!r}.")
-            if name not in PLAYED_MOTIONS:
+            if (name := motion.name or motion.lying) not in PLAYED_MOTIONS:
                 raise UnknownNameError("motion", name, PLAYED_MOTIONS, where=str(path))
-            if motion.correction is None or kind in motion.correction.weights:
-                found.setdefault(name, motion)
-    return found
+            yield path, motion
 
 
 def _shipped() -> list[str]:

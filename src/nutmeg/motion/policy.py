@@ -181,7 +181,9 @@ def read_network(path: Path) -> Network:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 found = Network(*(np.asarray(file[name]) for name in Network._fields))
     except FileNotFoundError:
-        raise FileError(path, "does not exist; a policy needs its weights beside its walk file.") from None
+        raise FileError(
+            path, "does not exist; the weights of a network belong beside the file that names them."
+        ) from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise FileError(path, f"is no network of `nutmeg train`: {error}.") from None
     sizes = [int(size) for size in found.sizes]

@@ -15,6 +15,7 @@ from nutmeg.base.errors import FileError, UsageError
 from nutmeg.learning.courses import ROBOT_NAME
 from nutmeg.learning.policies.motion_task import DiveTask, KickTask, MotionRewards, MotionTask
 from nutmeg.match.game import Game, PhysicalSetup
+from nutmeg.match.players.deciding_player import make_team
 from nutmeg.match.players.kicks import Moves, foot_for, kick_ability, kick_place
 from nutmeg.match.players.limbs import Limbs, Pace
 from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
@@ -377,6 +378,16 @@ def test_a_dive_to_the_right_is_corrected_as_the_mirror_image_of_one_to_the_left
     assert own_motions([tmp_path], "nao-spark", "type1") == {}, "networks are for the types that the file names"
 
 
+def test_a_team_refuses_a_network_that_is_missing_or_for_types_of_robots_that_it_does_not_have(tmp_path: Path) -> None:
+    correction = Correction(weights={"type1": "weights.npz"})
+    kick = dataclasses.replace(shipped_motion("nao-spark", "kick"), correction=correction)
+    write_motion(tmp_path / "kick.toml", kick)
+    with pytest.raises(UsageError, match=r"kick\.toml: its network is for type1, but .* of type0, type2\."):
+        make_team("policy", 2, motions=(tmp_path,))
+    with pytest.raises(FileError, match=r"weights\.npz: does not exist"):
+        make_team("policy", 1, types=(1,), motions=(tmp_path,))
+
+
 def test_a_player_plays_its_own_motions_and_wrong_folders_are_refused(tmp_path: Path) -> None:
     slow = shipped_motion("nao-spark", "dive").with_numbers({"frame1.seconds": 1.0})
     write_motion(tmp_path / "dive.toml", slow)
@@ -385,8 +396,16 @@ def test_a_player_plays_its_own_motions_and_wrong_folders_are_refused(tmp_path: 
         player.run(1.0, Stand())
         player.run(0.3, Dive(side="left"))
     assert own.place[1] < one.place[1] - 0.05
-    with pytest.raises(FileError, match="has no motions"):
+    with pytest.raises(FileError, match="none: does not exist; needed is a folder with motions"):
         Limbs(WALK, motions=(tmp_path / "none",))
+    with pytest.raises(FileError, match=r"dive\.toml: is a file; needed is a folder"):
+        Limbs(WALK, motions=(tmp_path / "dive.toml",))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="has no motions"):
+        Limbs(WALK, motions=(tmp_path / "empty",))
+    (tmp_path / "empty" / "params.toml").write_text('robot = "nao-spark"\n')
+    with pytest.raises(FileError, match="is no motion, because it has no"):
+        Limbs(WALK, motions=(tmp_path / "empty",))
     write_motion(tmp_path / "kick.toml", shipped_motion("t1", "kick"))
     with pytest.raises(FileError, match="is a motion of 't1'"):
         Limbs(WALK, motions=(tmp_path,))

@@ -37,7 +37,7 @@ from nutmeg.match.players.decide import (
     own_name,
 )
 from nutmeg.match.players.kicks import kick_ability
-from nutmeg.match.players.limbs import Limbs
+from nutmeg.match.players.limbs import LEG_TYPES, Limbs
 from nutmeg.match.players.messages import decode, encode, report_of, speaks
 from nutmeg.match.players.request import DECISION_INTERVAL, Request
 from nutmeg.match.players.tactics.strategies import BUILTIN_NAME, PATIENT_NAME
@@ -46,9 +46,10 @@ from nutmeg.match.players.tracking.league_sight import head_frame, spot
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import MAX_PLAYERS, load_rules, pitch_of
 from nutmeg.match.rules.play_modes import Side
-from nutmeg.match.worlds.physical.percept import Action
+from nutmeg.match.worlds.physical.percept import ROBOT, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
+from nutmeg.motion.keyframes import check_motions
 from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
@@ -373,8 +374,7 @@ def make_team(
         walk: name or file of their walk.
         players: number of players, 1 to 11; in a team of more than one, number 1 keeps the goal.
         team: name of the team, as the game knows it; the name of the walk if empty.
-        types: types of their robots, in turn; by default `POLICY_TYPES` for a policy, and type 0 for other walks, with
-            which other types fall.
+        types: types of their robots, in turn; by default `usual_types`.
         field: the name of the field they play on.
         strategy: the name of their strategy; by default that of their kind of walk, see `team_player`.
         motions: folders with motions that they play instead of those that come with Nutmeg.
@@ -382,14 +382,24 @@ def make_team(
     if not 1 <= players <= MAX_PLAYERS:
         raise UsageError(f"a team of {players} cannot play; allowed are 1 to {MAX_PLAYERS} players.")
     setup = PlayerSetup(walk=read_walk(walk), players=players, field=field, motions=motions)
-    if types is None:
-        types = (0,) if setup.walk.policy is None else POLICY_TYPES
+    types = usual_types(setup.walk) if types is None else types
     if not types:
         raise UsageError("a team needs at least one robot type.")
+    check_team_motions(motions, types, players)
     return [
         team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]), strategy)
         for n in range(players)
     ]
+
+
+def usual_types(walk: WalkParameters) -> Sequence[int]:
+    """Types of the robots of a built-in team, in turn: with walks by parameters other types than 0 fall."""
+    return (0,) if walk.policy is None else POLICY_TYPES
+
+
+def check_team_motions(motions: Sequence[Path], types: Sequence[int], players: int) -> None:
+    """Refuses motions that a team with robots of these types, in turn, cannot play."""
+    check_motions(motions, ROBOT, [LEG_TYPES[types[n % len(types)]] for n in range(players)])
 
 
 def by_number(left: Sequence[DecidingPlayer], right: Sequence[DecidingPlayer]) -> dict[tuple[str, int], Player]:
