@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from nutmeg.base.errors import UsageError, writing
+from nutmeg.base.errors import UsageError, counted, writing
 from nutmeg.base.settings import Bounds, above, at_least
 from nutmeg.commands.options import Count, JsonOption, Output, Seed, check_output
 
@@ -174,7 +174,7 @@ def _write_frames(arguments: FramesArguments, terminal: Terminal) -> dict[str, A
     )
     with terminal.counting("drawing") as on_progress:
         count = write_cameras(arguments.file, arguments.output, plan, on_progress=on_progress)
-    terminal.say(f"wrote {count} pictures to {arguments.output}; README.txt there says what is what.")
+    terminal.say(f"wrote {counted(count, 'picture')} to {arguments.output}; README.txt there says what is what.")
     return {"folder": str(arguments.output), "pictures": count}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.base.errors import EnvironmentProblem, NutmegError
+from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
 from nutmeg.match.drawing import Kind, match_scene
 from nutmeg.match.rules.slots import Side, slot_of
 from nutmeg.model.scene import assemble
@@ -37,8 +37,11 @@ def _renderer() -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _record(tmp_path_factory.mktemp("recorded") / "match.nutmeg")
+
+
+def _record(path: Path, height_of_the_first: float = 0.38) -> Path:
     """Two robots of the league that look at a ball between them and turn their heads, 12 rows of 20 ms."""
-    path = tmp_path_factory.mktemp("recorded") / "match.nutmeg"
     kinds = {slot_of(side, 1): Kind("nao-spark", "type0") for side in (Side.LEFT, Side.RIGHT)}
     scene = assemble(match_scene(kinds, field="sim3d", physics="", pose="zero"))
     channels = []
@@ -51,9 +54,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for row in range(ROWS):
             ball = [0.25 * np.sin(row), 0.08 * row - 0.5, RADIUS, 1.0, 0.0, 0.0, 0.0]
             values: list[float] = []
-            for robot, x, quaternion in zip(scene.robots, (-1.3, 1.3), ((1, 0, 0, 0), (0, 0, 0, 1)), strict=True):
+            places = (-1.3, 0.0, height_of_the_first, 1.0, 0.0, 0.0, 0.0), (1.3, 0.0, 0.38, 0.0, 0.0, 0.0, 1.0)
+            for robot, place in zip(scene.robots, places, strict=True):
                 angles = dict.fromkeys(robot.joints, 0.0) | {"hj1": 0.02 * row - 0.1, "hj2": -0.3}
-                values += [x, 0.0, 0.38, *quaternion, *angles.values()]
+                values += [*place, *angles.values()]
             writer.append(0.02 * row, np.array([*values, *ball]))
     return path
 
@@ -161,6 +165,14 @@ def test_robots_have_their_own_cameras_unless_others_are_named(recorded: Path, t
     with pytest.raises(NutmegError, match="unknown robot"):
         write_cameras(recorded, tmp_path / "other", FramePlan(robot="nao-v9"))
     assert not (tmp_path / "other").exists()
+
+
+def test_a_robot_that_never_leaves_its_place_below_the_pitch_has_no_pictures(tmp_path: Path) -> None:
+    path = _record(tmp_path / "match.nutmeg", height_of_the_first=-2.0)
+    assert write_cameras(path, tmp_path / "frames", FramePlan(rate=5.0)) == 2
+    assert sorted(one.name for one in (tmp_path / "frames").iterdir()) == ["README.txt", "frames.csv", "right1-Vision"]
+    with pytest.raises(UsageError, match="a video has neither labels"):
+        FramePlan(form="mp4", labels=True)
 
 
 @pytest.mark.parametrize(

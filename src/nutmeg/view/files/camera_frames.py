@@ -31,7 +31,7 @@ import numpy as np
 from PIL import Image
 
 from nutmeg.base.angles import wrap_angle_exactly
-from nutmeg.base.errors import FileError, UsageError
+from nutmeg.base.errors import FileError, UsageError, writing
 from nutmeg.base.interrupts import Closing
 from nutmeg.base.settings import Bounded, above, at_least
 from nutmeg.match.drawing import BALL_LABEL, FIRST_ROBOT_LABEL, GOAL_LABELS, LINE_LABEL, geom_labels
@@ -109,6 +109,14 @@ class FramePlan(Bounded):
     shadows: bool = False
     """Whether lights cast shadows, which takes several times as long."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form == "mp4" and (self.labels or self.moments):
+            raise UsageError(
+                "a video has neither labels, which name files of pictures, nor single moments; write numbered PNG "
+                "files, or leave them out."
+            )
+
 
 def write_cameras(
     path: Path,
@@ -136,7 +144,8 @@ def write_cameras(
         total = sum(len(rows) * len(source.cameras[robot]) for robot, rows in chosen.items())
         if not total:
             raise UsageError(f"{path}: no robot with a camera is on the pitch, so there is nothing to draw.")
-        folder.mkdir(parents=True, exist_ok=True)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         done, labels = 0, _Labels(folder) if plan.labels else None
         with (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table:
             lines = csv.writer(table)
@@ -148,7 +157,7 @@ def write_cameras(
                         for camera, shot, take in zip(source.cameras[robot], shots, takers, strict=True):
                             take(shot.picture)
                             numbers = (recording.times[row], *truth, *shot.place, *shot.turn, *camera.lens)
-                            lines.writerow((robot, camera.name, frame, *(f"{number:.5g}" for number in numbers)))
+                            lines.writerow((robot, camera.name, frame, *(f"{number:.7g}" for number in numbers)))
                             if labels is not None and shot.mask is not None:
                                 labels.take((robot, camera.name, frame), shot.mask, source.names(row))
                         done += len(shots)
@@ -173,7 +182,9 @@ def _chosen_rows(source: _Source, times: Floats, plan: FramePlan) -> dict[str, l
     """The rows of the recording to draw for each robot, in order."""
     robots = [robot for robot in source.cameras if source.cameras[robot]]
     if not plan.moments:
-        return dict.fromkeys(robots, rows_at(times, plan.rate).tolist())
+        # Picture k of all robots is of the same time, so only robots that never play have none.
+        rows = rows_at(times, plan.rate).tolist()
+        return {robot: rows for robot in robots if any(source.plays(robot, row) for row in rows)}
     # A robot that does not play at a moment that was drawn is passed over, so that every chosen moment has a picture.
     chosen: dict[str, list[int]] = {robot: [] for robot in robots}
     pairs = np.random.default_rng(plan.seed).permutation(len(robots) * len(times)).tolist()
@@ -360,8 +371,10 @@ class _SceneSource(Closing):
         groups = self._renderer.model.geom_group
         before = groups[geoms].copy()
         groups[geoms] = _HIDDEN_GROUP
-        yield
-        groups[geoms] = before
+        try:
+            yield
+        finally:
+            groups[geoms] = before
 
     def close(self) -> None:
         """Gives the renderer back."""
