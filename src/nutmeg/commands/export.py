@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from nutmeg.base.errors import UsageError, counted, writing
-from nutmeg.base.journal import write_file
+from nutmeg.base.journal import replace_file
 from nutmeg.base.settings import above
 from nutmeg.commands.options import BodyOptions, JsonOption, Output
 
@@ -81,9 +81,10 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         )
     )
     exported = as_urdf(scene) if urdf else as_mjcf(scene)
-    for name, data in exported.meshes.items():
-        write_file(arguments.output.parent / name, data)
-    write_file(arguments.output, exported.text)
+    with writing(arguments.output) as path:  # an error names the file that was asked for, not a mesh beside it
+        for name, data in exported.meshes.items():
+            replace_file(path.parent / name, data)
+        replace_file(path, exported.text.encode())
     model, robot = scene.model, scene.robots[0]
     beside = f", {counted(len(exported.meshes), 'mesh file')} beside it" if exported.meshes else ""
     if urdf:
