@@ -59,6 +59,19 @@ def test_it_stands_walks_when_told_stops_and_stands_again() -> None:
     np.testing.assert_allclose(made.robot("nao").pose[0], rest, atol=2e-3)
 
 
+def test_a_robot_stands_still_only_when_it_rocks_no_more_or_has_rocked_for_long() -> None:
+    made, skills = skilled(3)
+    run(made, skills, 0.3)
+    assert skills.stand_still.all()
+    made.qvel[1, made.robot("nao").table.root_rate + 4] = 3.0  # it is pushed, so that it rocks on its soles
+    skills.wanted[2] = [0.12, 0.0, 0.0]
+    run(made, skills, 0.06)
+    assert skills.stand_still.tolist() == [True, False, False]
+    assert skills.state.tolist() == [Skill.STAND, Skill.STAND, Skill.WALK]
+    skills.since[1] = 10.0
+    assert skills.stand_still[1]
+
+
 @pytest.mark.slow
 def test_it_walks_on_after_being_knocked_over_to_any_side() -> None:
     made, skills = skilled(4)

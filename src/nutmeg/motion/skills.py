@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 SMOOTHING_CYCLES = 60
 """Cycles after which even the slowest smoothing of joints has reached its target."""
+STILL_LEAN, STILL_RATE, LONGEST_ROCKING = 0.026, 0.3, 0.6
+"""A standing robot is still if its torso leans less [rad] and turns more slowly [rad/s] than this. One that rocks for
+longer than this after it came to stand is not waited for [s]."""
 
 
 class Skill(IntEnum):
@@ -201,6 +204,18 @@ class Skills:
         walks = (state == Skill.WALK) | (state == Skill.STOP) | self._balanced
         if not walks.all():
             self._goals.follow(self._held(), ~walks)
+
+    @property
+    def stand_still(self) -> Bools:
+        """Which robots stand and hardly rock any more, or have rocked for `LONGEST_ROCKING`, (N,).
+
+        A robot rocks on its soles when it has stopped. Kicks begin when it is still: its torso, from which the ball's
+        place is told, moves by 3 cm against its feet in rocking.
+        """
+        up = self.senses.up
+        leans = np.hypot(up[:, 0], up[:, 1]) > STILL_LEAN
+        rocks = leans | (np.linalg.norm(self.senses.gyro, axis=1) > STILL_RATE)
+        return np.asarray((self.state == Skill.STAND) & (~rocks | (self.since >= LONGEST_ROCKING)))
 
     def lend(self, ids: ArrayLike) -> None:
         """Makes the robots of these worlds follow the angles in `lent` until `give_back`, even if they fall."""

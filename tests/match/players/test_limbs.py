@@ -259,7 +259,7 @@ def test_a_kick_is_not_begun_if_the_ball_lies_elsewhere_and_a_walker_stops_first
     one.run(1.5, Walk(ahead=0.3))
     one.run(0.02, Kick(ball=(ahead, left)))
     assert one.limbs.doing in ("walk", "stop")
-    one.run(1.3, Kick(ball=(ahead, left)))
+    one.run(2.0, Kick(ball=(ahead, left)))
     assert "kick" in one.seen
     assert foot_for(Kick(ball=(ahead, -left))) == "right"
     assert foot_for(Kick(ball=(ahead, left), kind="left")) is None

@@ -67,7 +67,7 @@ WALK_CYCLES, PUSH, AFTER_CYCLES = 60, (1.5, 3.0), 200
 STOP_CYCLES = 20
 """How long before a push a robot was told to stop [cycles]."""
 SETTLE = (0.08, 0.34)
-"""How long a robot has stood before it kicks [s]."""
+"""How long a robot has stood before it dives, and at least before it kicks [s]."""
 BALL_AWAY = (-3.0, 3.0)
 """Where the ball of a kick is while robots walk [m]."""
 TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
@@ -281,8 +281,8 @@ class MotionTask(RobotTask):
         """States in which the motion begins."""
         raise NotImplementedError
 
-    def _stopped(self, threads: int, rng: np.random.Generator) -> States:
-        """Walkers that were stopped, a moment after they stand."""
+    def _stopped(self, threads: int, rng: np.random.Generator, *, still: bool) -> States:
+        """Walkers that were stopped, a moment after they stand; if `still`, when they rock no more."""
         worlds, skills = self._walkers(threads, rng)
         skills.wanted[:] = 0.0
         settled = rng.uniform(*SETTLE, worlds.count)
@@ -290,7 +290,8 @@ class MotionTask(RobotTask):
         stored = np.zeros(worlds.count, dtype=bool)
         for _ in range(AFTER_CYCLES):
             skills.sample(0.0)
-            for row in np.flatnonzero((skills.state == Skill.STAND) & (skills.since >= settled) & ~stored):
+            ready = skills.stand_still if still else skills.state == Skill.STAND
+            for row in np.flatnonzero(ready & (skills.since >= settled) & ~stored):
                 stored[row] = True
                 found.append((worlds.qpos[row].copy(), worlds.qvel[row].copy(), 0))
             worlds.step(self._steps)
@@ -398,7 +399,7 @@ class KickTask(MotionTask):
         return None
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
-        return self._stopped(threads, rng)
+        return self._stopped(threads, rng, still=True)
 
     def measures(self) -> dict[str, float]:
         """Mean ways of the balls straight ahead and aside [m], and the share of robots that fell."""
@@ -429,7 +430,7 @@ class DiveTask(MotionTask):
         return None
 
     def _store(self, threads: int, rng: np.random.Generator) -> States:
-        return self._stopped(threads, rng)
+        return self._stopped(threads, rng, still=False)
 
     def measures(self) -> dict[str, float]:
         """The share of balls that did not pass."""

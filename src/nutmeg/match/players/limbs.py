@@ -338,7 +338,7 @@ class Limbs:
         """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
         body = self._body
         match legs:
-            case Kick() if self.skill is Skill.STAND and self._skills.since[0] >= self.pace.stand_time and self.upright:
+            case Kick() if self._may_kick():
                 foot = foot_for(legs, self.kick_type, own=self.motions)
                 if foot is None:
                     return
@@ -348,6 +348,11 @@ class Limbs:
             case _:
                 return
         self._skills.lend([0])
+
+    def _may_kick(self) -> bool:
+        """Whether it has stood for long enough, and hardly rocks any more."""
+        skills = self._skills
+        return self.upright and skills.since[0] >= self.pace.stand_time and bool(skills.stand_still[0])
 
     # ---- requested velocities
 
