@@ -1,12 +1,13 @@
 """Get-ups and kicks of every type of the league's robot, and the kicks of T1 and K1, from fresh starts.
 
     python scripts/measure_motions.py --trials 100
+    python scripts/measure_motions.py --trials 100 --what kicks --seed 20261120
 
-Prints a table and a list in Markdown. Get-ups: walkers are pushed over ahead and back, lie still, and get up as players
-do; a get-up counts if the first try ends standing and the robot still stands a second later. Kicks: walkers are
-stopped, the ball lies up to 5 cm from its place along each axis; the way of the ball is that straight ahead when it
-rests. After a kick the policy of the walk takes over; a robot stands if it has not fallen 1.2 s after the motion.
-Dives: how far to its side a keeper stops balls, and when.
+Prints tables in Markdown. Get-ups: walkers are pushed over ahead and back, lie still, and get up as players do; a
+get-up counts if the first try ends standing and the robot still stands a second later. Kicks: walkers are stopped, and
+kick when they rock no more; the ball lies up to 5 cm from its place along each axis; the way of the ball is that
+straight ahead when it rests. After a kick the policy of the walk takes over; a robot stands if it has not fallen 1.2 s
+after the motion. Dives: how far to its side a keeper stops balls, and when.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats
 from nutmeg.learning.courses import yaw_of
-from nutmeg.learning.motions import KickGoals, KickTrials
+from nutmeg.learning.motions import STRAIGHT, KickGoals, KickTrials
 from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import JointTargets, Mirror
@@ -30,8 +31,8 @@ from nutmeg.motion.skills import Skill, Skills
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim.worlds import Worlds
 
-SEED, TYPES, CYCLE = 20_261_117, ("type0", "type1", "type2", "type3", "type4"), 0.02
-KICKS = ("kick", "pass", "shot")
+TYPES, CYCLE = ("type0", "type1", "type2", "type3", "type4"), 0.02
+KICKS, WHAT = ("kick", "pass", "shot"), ("get-ups", "kicks", "dives", "boosters")
 DIVE_TIMES, STANCE_CYCLES = (0.4, 0.5, 0.6, 0.7, 0.9), 15
 BOOSTERS, ROLL_CYCLES = ("t1", "k1"), 400  # their balls are watched until they rest, and the robots as long [cycles]
 
@@ -45,9 +46,9 @@ def _placement(kind: str) -> Placement:
     return Placement(robot="nao-spark", name="nao", type=kind)
 
 
-def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int, float]]:
+def get_ups(kind: str, trials: int, threads: int, seed: int) -> dict[Lying, tuple[int, int, float]]:
     """How many get-ups there were from each side, how many succeeded at the first try, and their mean time [s]."""
-    rng = np.random.default_rng([SEED, int(kind[-1])])
+    rng = np.random.default_rng([seed, int(kind[-1])])
     scene = assemble(
         SceneSettings(
             field="floor",
@@ -88,19 +89,28 @@ def get_ups(kind: str, trials: int, threads: int) -> dict[Lying, tuple[int, int,
     return found
 
 
-def kicks(kind: str, trials: int) -> dict[str, str]:
-    """What each kick did, in words, by its name."""
-    kicking = KickTrials("nao-spark", kind, population=1, starts=trials, seed=SEED)
-    return {name: str(kicking.run([shipped_motion("nao-spark", name, kind)], SEED)) for name in KICKS}
+def kicks(kind: str, trials: int, seed: int) -> list[str]:
+    """Rows of a table: what each kick did."""
+    kicking, rows = KickTrials("nao-spark", kind, population=1, starts=trials, seed=seed), []
+    for name in KICKS:
+        tries = kicking.run([shipped_motion("nao-spark", name, kind)], seed)
+        straight = int((tries.aside < STRAIGHT * tries.ahead).sum())
+        quarters = " to ".join(f"{way:.1f}" for way in np.percentile(tries.ahead, (25, 75)))
+        rows.append(
+            f"| {kind} | {name} | {tries.ahead.mean():.2f} m (standard deviation {tries.ahead.std():.2f}) | "
+            f"{quarters} m | {straight} of {trials} | {tries.seconds.mean():.2f} s | "
+            f"{int(tries.stood.sum())} of {trials} |"
+        )
+    return rows
 
 
-def dives(kind: str, trials: int) -> Floats:
+def dives(kind: str, trials: int, seed: int) -> Floats:
     """How far to the left a dive has stopped rolling balls after each of `DIVE_TIMES`, (times, trials) [m].
 
     That is the outermost point of the robot among the parts that reach down to the height of a ball.
     """
     scene = assemble(SceneSettings(field="floor", ball="none", robots=(_placement(kind),), visuals=False))
-    worlds, rng, table = Worlds(scene, trials), np.random.default_rng([SEED, 1, int(kind[-1])]), scene.robot("nao")
+    worlds, rng, table = Worlds(scene, trials), np.random.default_rng([seed, 1, int(kind[-1])]), scene.robot("nao")
     motors, model = table.angles[table.motor_joints], scene.model
     geoms = np.flatnonzero(model.geom_bodyid != 0)
     goals, data, height = JointTargets(worlds, "nao"), mujoco.MjData(model), 2 * load_ball("sim3d").radius
@@ -129,10 +139,10 @@ def dives(kind: str, trials: int) -> Floats:
     return found
 
 
-def booster_kick(robot: str, trials: int) -> str:
+def booster_kick(robot: str, trials: int, seed: int) -> str:
     """What the kick of a T1 or K1 did, in words."""
-    kicking = KickTrials(robot, population=1, starts=trials, seed=SEED, goals=KickGoals(watched=ROLL_CYCLES))
-    return str(kicking.run([shipped_motion(robot, "kick")], SEED))
+    kicking = KickTrials(robot, population=1, starts=trials, seed=seed, goals=KickGoals(watched=ROLL_CYCLES))
+    return str(kicking.run([shipped_motion(robot, "kick")], seed))
 
 
 def main() -> None:
@@ -141,20 +151,30 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--types", nargs="*", default=TYPES)
+    parser.add_argument("--what", nargs="*", default=WHAT, choices=WHAT)
+    parser.add_argument("--seed", type=int, default=20_261_117)
     arguments = parser.parse_args()
-    _say("| type | from the front | time | from the back | time |")
-    _say("|---" * 5 + "|")
-    for kind in arguments.types:
-        sides = get_ups(kind, arguments.trials, arguments.threads)
-        cells = [f"{good} of {tried} | {time:.2f} s" for tried, good, time in sides.values()]
-        _say(f"| {kind} | {' | '.join(cells)} |")
-    for kind in arguments.types:
-        for name, said in kicks(kind, arguments.trials).items():
-            _say(f"- {kind}, {name}: {said}")
-        reach = [f"{metres:.2f} m" for metres in dives(kind, arguments.trials).mean(axis=1)]
-        _say(f"- {kind}, dive: {', '.join(reach)} after {DIVE_TIMES} s")
-    for robot in BOOSTERS:
-        _say(f"- {robot}, kick: {booster_kick(robot, arguments.trials)}")
+    trials, seed = arguments.trials, arguments.seed
+    if "get-ups" in arguments.what:
+        _say("| type | from the front | time | from the back | time |")
+        _say("|---" * 5 + "|")
+        for kind in arguments.types:
+            sides = get_ups(kind, trials, arguments.threads, seed)
+            cells = [f"{good} of {tried} | {time:.2f} s" for tried, good, time in sides.values()]
+            _say(f"| {kind} | {' | '.join(cells)} |")
+    if "kicks" in arguments.what:
+        _say("| type | motion | way ahead | half of them | within 15 degrees | hit after | stood |")
+        _say("|---" * 7 + "|")
+        for kind in arguments.types:
+            for row in kicks(kind, trials, seed):
+                _say(row)
+    if "dives" in arguments.what:
+        for kind in arguments.types:
+            reach = [f"{metres:.2f} m" for metres in dives(kind, trials, seed).mean(axis=1)]
+            _say(f"- {kind}, dive: {', '.join(reach)} after {DIVE_TIMES} s")
+    if "boosters" in arguments.what:
+        for robot in BOOSTERS:
+            _say(f"- {robot}, kick: {booster_kick(robot, trials, seed)}")
 
 
 if __name__ == "__main__":

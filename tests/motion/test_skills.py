@@ -141,3 +141,19 @@ def test_the_policy_of_a_walk_catches_a_robot_that_is_given_back_in_motion() -> 
     assert moved[0] > moved[1] + 0.03
     run(made, skills, 1.0)
     assert skills.state[0] == Skill.STAND
+
+
+def test_the_policy_of_a_walk_catches_walkers_that_tip_over_after_they_stopped() -> None:
+    made, _ = skilled(32)
+    policy = read_walk("policy").policy
+    assert policy is not None
+    rng = np.random.default_rng(5)
+    skills = Skills(made, "nao", PolicyWalker(made, "nao", policy, rng=rng), shipped_get_ups("nao-spark"))
+    skills.wanted[:] = rng.uniform(-1.0, 1.0, (32, 3)) * [0.8, 0.4, 1.0]
+    run(made, skills, 1.2)
+    skills.wanted[:] = 0.0
+    passed = run(made, skills, 2.5)
+    assert any(Skill.STEADY in states for states in passed), "some rocked so much that they were caught"
+    assert not skills.fallen_times.any()
+    assert (skills.state == Skill.STAND).all()
+    assert skills.stand_still.all()
