@@ -57,7 +57,7 @@ def test_what_is_only_seen_never_collides_and_is_left_out_on_request(name: str) 
     collides = (seen.geom_contype > 0) | (seen.geom_conaffinity > 0)
     assert set(seen.geom_group[~collides]) == {1}
     assert set(seen.geom_group[collides]) == {0, 3}
-    assert felt.ngeom == collides.sum() == 16  # carpet, two goals of seven parts, ball
+    assert felt.ngeom == collides.sum() == 20  # carpet, two goals of nine parts, ball
     names = [seen.geom(i).name for i in range(seen.ngeom)]
     assert all(n.startswith(("field/", "ball/")) for n in names)
 
@@ -113,6 +113,19 @@ def test_a_shot_of_eight_metres_a_second_stays_in_the_net(name: str, step: float
             behind = in_goal[in_goal[:, 0] > line]  # one that bounces out under the bar may rise again before the goal
             assert behind[:, 2].max() < field.goal.height + field.goal.net_thickness / 2
             assert track[-1, 0] > line - 1.0
+
+
+@pytest.mark.parametrize("name", PITCHES)
+def test_a_ball_that_misses_a_goal_by_a_hand_rolls_out_beside_it(name: str) -> None:
+    field, model = load_field(name), scene(name)
+    assert field.goal
+    radius = load_ball(field.ball).radius
+    post = field.goal.inner_width / 2 + 2 * field.goal.post_radius
+    for out in (-1, 1):
+        for side in (-1, 1):
+            start = [out * (field.length / 2 - 0.3), side * (post + radius + 0.01), radius]
+            track = shoot(model, start, [3 * out, 0, 0], 0.4)
+            assert np.abs(track[:, 0]).max() > field.length / 2 + field.line_width / 2 + radius
 
 
 @pytest.mark.parametrize("name", PITCHES)

@@ -75,7 +75,7 @@ class GoalSettings:
     post_offset: float
     """Distance of the posts' centres behind the middle of the goal line [m]."""
     net_thickness: float = 0.15
-    """Thickness of the colliding net, outwards [m]."""
+    """Thickness of the colliding net, outwards [m]; in the front halves of the sides it is `post_radius` instead."""
     net_friction: float = 0.8
     """Sliding coefficient of the net: a large one lets a ball that rolls into it at 7 m/s climb out again."""
     left_colour: Colour
@@ -383,11 +383,21 @@ def _net_panels(goal: GoalSettings) -> dict[str, tuple[list[float], list[float]]
 
 
 def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
-    """Adds the colliding part of the nets: blocks whose inner faces are the panels."""
+    """Adds the colliding part of the nets: blocks whose inner faces are the panels.
+
+    The front halves of the side nets are no thicker than the posts. A thick block there would be a wall beside the
+    goal, which stops balls that roll past the post, and robots that play a ball beside it.
+    """
+    blocks = {}
     for name, (centre, size) in _net_panels(goal).items():
         axis = size.index(min(size))
-        size[axis] = goal.net_thickness / 2
-        centre[axis] += math.copysign(goal.net_thickness / 2, centre[axis])
+        if name.startswith("side"):
+            size[0] /= 2
+            front = [centre[0] - size[0], *centre[1:]]
+            centre[0] += size[0]
+            blocks[f"{name}_front"] = _thickened(front, size, axis, goal.post_radius)
+        blocks[name] = _thickened(centre, size, axis, goal.net_thickness)
+    for name, (centre, size) in blocks.items():
         body.add_geom(
             name=f"{prefix}/net_{name}",
             type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -401,6 +411,14 @@ def _add_nets(body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
             group=3,
             castshadow=False,
         )
+
+
+def _thickened(centre: list[float], size: list[float], axis: int, thickness: float) -> tuple[list[float], list[float]]:
+    """Centre and half size of a block that begins at a panel and is `thickness` metres thick outwards along an axis."""
+    centre, size = list(centre), list(size)
+    size[axis] = thickness / 2
+    centre[axis] += math.copysign(thickness / 2, centre[axis])
+    return centre, size
 
 
 def _draw_nets(spec: mujoco.MjSpec, body: mujoco.MjsBody, goal: GoalSettings, prefix: str) -> None:
