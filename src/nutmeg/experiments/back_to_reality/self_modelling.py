@@ -212,6 +212,8 @@ SOUND = np.ones(WITHOUT_TOES)
 """Strengths of the drives of a sound robot, in the order of `JOINTS`."""
 WATCHED_CYCLES = 50
 """Newest cycles on its feet over which the median error of each joint is taken."""
+CHECK_CYCLES = 10
+"""Cycles on its feet from one look at the error to the next."""
 ERROR_LIMIT = 0.44
 """Error of a joint that is an alarm [rad/s]: 1.5 times the largest in undamaged halves of 100 s, seeds 100 to 102."""
 IDENTIFIED_CYCLES = 150
@@ -264,7 +266,7 @@ class WatchfulPlayer:
     def _watch(self, time: float) -> None:
         """Raises an alarm if the self-model errs, and identifies the drives some time after one."""
         self._fresh += 1
-        if len(self._log) < WATCHED_CYCLES or self._fresh % (WATCHED_CYCLES // 5):
+        if len(self._log) < WATCHED_CYCLES or self._fresh % CHECK_CYCLES:
             return
         commands, speeds = (np.array(one) for one in zip(*self._log, strict=True))
         differences = (speeds - self.strengths * commands)[-WATCHED_CYCLES:]
@@ -272,7 +274,7 @@ class WatchfulPlayer:
         self.errors.append((time, error))
         if len(self.alarms) == len(self.identified) and error > ERROR_LIMIT:
             self.alarms.append(time)
-            self._fresh = 0
+            self._fresh = 0  # what is identified from must all have been measured after the alarm
         elif self._adapts and len(self.alarms) > len(self.identified) and self._fresh >= IDENTIFIED_CYCLES:
             found = identified(commands, speeds)
             before, after = (np.abs(speeds - one * commands).sum(axis=0) for one in (self.strengths, found))
