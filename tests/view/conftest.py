@@ -18,7 +18,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from nutmeg.base.errors import EnvironmentProblem
 from nutmeg.recording import Channel, Manifest, RecordingWriter
+from nutmeg.sim.cameras.renderer import working_renderer
 
 LEG = """
 <body name="{t}/{s}Thigh" pos="0 {y} -0.06">
@@ -141,6 +143,15 @@ def record_match(path: Path, seconds: float = 3.0, names: tuple[str, ...] = ("a"
         writer.event(0.5 * seconds, "fall", robot=names[-1])
         writer.event(0.8 * seconds, "note", text="that was close")
     return path
+
+
+@pytest.fixture(scope="session")
+def renderer() -> None:
+    """Leaves out tests that draw where nothing can."""
+    try:
+        working_renderer()
+    except EnvironmentProblem as problem:
+        pytest.skip(f"pictures need a renderer: {problem}")
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ import numpy as np
 
 from nutmeg.base.arrays import Floats, Floats32, Indices
 from nutmeg.base.errors import FileError, UnknownNameError, UsageError, writing
+from nutmeg.base.journal import draft
 from nutmeg.base.records import Records, new_records, record_values
 from nutmeg.base.settings import Bounds, above, check_bounds
 from nutmeg.motion.bodies import OnboardRobot
@@ -199,8 +200,8 @@ def read_network(path: Path) -> Network:
 def write_network(path: Path, network: Network) -> None:
     """Writes a network; half precision is enough for its weights."""
     half = network._replace(layers=network.layers.astype(np.float16))
-    with writing(path):
-        np.savez_compressed(path, **half._asdict())
+    with writing(path), draft(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **half._asdict())
 
 
 # ----------------------------------------------------------------------------------------------------

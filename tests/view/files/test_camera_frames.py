@@ -12,27 +12,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.base.errors import EnvironmentProblem, NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError
 from nutmeg.match.drawing import Kind, match_scene
 from nutmeg.match.rules.slots import Side, slot_of
 from nutmeg.model.scene import assemble
 from nutmeg.model.sensors import CameraSettings
 from nutmeg.recording import Channel, Manifest, RecordingWriter
 from nutmeg.sim.cameras.lens import distort
-from nutmeg.sim.cameras.renderer import working_renderer
 from nutmeg.sim.trace import POSE_LABELS
 from nutmeg.view.files.camera_frames import FramePlan, run_lengths, write_cameras
 
+pytestmark = pytest.mark.usefixtures("renderer")
+
 ROWS, RADIUS = 12, 0.042
 PLAN = FramePlan(moments=6, seed=3, labels=True, robot="nao-v6", effects=("lens", "shutter", "noise"))
-
-
-@pytest.fixture(autouse=True)
-def _renderer() -> None:
-    try:
-        working_renderer()
-    except EnvironmentProblem as problem:
-        pytest.skip(f"pictures need a renderer: {problem}")
 
 
 @pytest.fixture(scope="module")

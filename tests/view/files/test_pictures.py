@@ -5,24 +5,18 @@ import mujoco
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import EnvironmentProblem, UsageError
-from nutmeg.sim.cameras.renderer import Quality, working_renderer
+from nutmeg.base.errors import UsageError
+from nutmeg.sim.cameras.renderer import Quality
 from nutmeg.view.files.pictures import FINE, QUICK, Photographer, picture
 from nutmeg.view.stage.cameras import Viewpoint
+
+pytestmark = pytest.mark.usefixtures("renderer")
 
 BALL = """
 <mujoco><worldbody>
   <geom type="box" size="3 3 .01" pos="0 0 -.01" rgba=".1 .5 .2 1"/>
   <body name="ball/ball" pos="0 0 .1"><freejoint name="ball/root"/><geom size=".1" rgba="1 0 0 1"/></body>
 </worldbody></mujoco>"""
-
-
-@pytest.fixture(autouse=True)
-def _renderer() -> None:
-    try:
-        working_renderer()
-    except EnvironmentProblem as problem:
-        pytest.skip(f"pictures need a renderer: {problem}")
 
 
 @pytest.fixture

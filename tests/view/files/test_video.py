@@ -6,10 +6,11 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
-from nutmeg.base.errors import EnvironmentProblem, FileError, UnknownNameError, UsageError
-from nutmeg.sim.cameras.renderer import working_renderer
+from nutmeg.base.errors import FileError, UnknownNameError, UsageError
 from nutmeg.view.files.pictures import QUICK
 from nutmeg.view.files.video import video
+
+pytestmark = pytest.mark.usefixtures("renderer")
 
 
 def decoded(path: Path, size: tuple[int, int] = (160, 90)) -> tuple[np.ndarray, str]:
@@ -18,14 +19,6 @@ def decoded(path: Path, size: tuple[int, int] = (160, 90)) -> tuple[np.ndarray, 
     done = subprocess.run(command, capture_output=True, check=True)
     frames = np.frombuffer(done.stdout, np.uint8).reshape(-1, size[1], size[0], 3)
     return frames, done.stderr.decode()
-
-
-@pytest.fixture(autouse=True)
-def _renderer() -> None:
-    try:
-        working_renderer()
-    except EnvironmentProblem as problem:
-        pytest.skip(f"videos need a renderer: {problem}")
 
 
 def test_a_video_has_a_frame_for_every_moment_and_lasts_as_long_as_the_recording(
