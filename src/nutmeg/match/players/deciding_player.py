@@ -77,7 +77,7 @@ POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
 nine of any two, so that eleven need three types; types 0 and 2 get up most reliably (docs/howto/skills.md)."""
 _BEAM_CYCLES = 3  # percepts between a request to be beamed and the arrival
 _KICK_NEARER = 0.02  # how much nearer than the middle of the kick's area the ball should be [m]
-SHOT_TIME = 0.24
+SHOT_TIME = 0.26
 """Time from the beginning of a shot to its hit, s (docs/howto/skills.md)."""
 
 
