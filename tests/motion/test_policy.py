@@ -101,7 +101,7 @@ def test_a_policy_comes_back_from_its_walk_file(tmp_path: Path) -> None:
         walk.policy.network("type9")
 
 
-@pytest.mark.parametrize(("name", "kind"), [*(("policy", kind) for kind in TYPES), ("policy-fast", "type0")])
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in ("policy", "policy-fast") for kind in TYPES])
 def test_the_shipped_policies_walk_straight_on_every_type_of_the_league_s_robot(name: str, kind: str) -> None:
     walk = read_walk(name)
     generators = [np.random.default_rng([7, n]) for n in range(6)]
@@ -133,7 +133,7 @@ def test_a_robot_that_is_to_turn_at_once_from_a_run_turns_faster_as_it_becomes_s
     speed, turn = np.abs(asked).T[[0, 2]]
     assert (speed * turn <= MAX_SIDEWARD_ACCELERATION + 1e-6).all()
     assert (np.diff(turn[:30]) > -1e-6).all()
-    assert turn[0] == pytest.approx(MAX_SIDEWARD_ACCELERATION / speed[0])
+    assert turn[0] == pytest.approx(MAX_SIDEWARD_ACCELERATION / 1.5, rel=0.01), "it is still as fast as it was"
     assert turn[-1] == pytest.approx(2.4), "a robot that stands still turns as it is to"
     assert worlds.robots[0].uprightness().min() > 0.7
 

@@ -18,7 +18,7 @@ example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu
          nutmeg train walk --robot my/quadruped --level 0.5
          nutmeg train run --start runs/train-walk-nao-spark-type0-1 --level 0.5
-         nutmeg train walk --type type2 --start policy --level 0.6 --spread 0.35
+         nutmeg train walk --type type2 --start policy-fast --level 1 --fastest 1.5 0.95 0.95 2.4 --entropy 0
          nutmeg train get-up --type type1
          nutmeg train kick --type type2 --worlds 1024
          nutmeg train dive --iterations 100
@@ -123,7 +123,7 @@ class Arguments(JsonOption):
     divergence: Annotated[float, above(0.0)] = 0.012
     """By how much an update may change the policy; less for few robots, or to go on gently from a good network."""
     spread: Annotated[float, above(0.0)] | None = None
-    """The first standard deviation of actions: 0.8 for walks, 0.3 for kicks and for walks that begin with a walk, 0.5
+    """The first standard deviation of actions: 0.8 for walks, 0.3 for kicks, 0.08 for walks that begin with a walk, 0.5
     for all else and for robots commanded angles."""
     hidden: tuple[Annotated[int, Bounds(1, 4096)], ...] = (128, 128)
     """Widths of the hidden layers; 256 128 for a walk with many joints."""
@@ -208,9 +208,9 @@ def _ppo(arguments: Arguments, *, walks: bool) -> PpoSettings:
     if arguments.spread is not None:
         known["spread"] = arguments.spread
     elif walks or arguments.robot != "nao-spark":
-        # With 0.8 the walk `policy-fast` falls 7 times a minute and loses a fifth of its speed, with 0.35 it falls 0.3
-        # times: a walk that is there already need not be found.
-        known["spread"] = 0.3 if walks else 0.5
+        # A walk that is there already need not be found, and with more noise robots learn a slower one that bears the
+        # noise: with 0.15 a nao-spark came down from 1.31 to 1.20 m/s, with 0.08 it did not (docs/explanation/policies.md).
+        known["spread"] = 0.08 if walks else 0.5
     return PpoSettings(entropy=arguments.entropy, divergence=arguments.divergence, hidden=arguments.hidden, **known)
 
 

@@ -176,7 +176,8 @@ def steer_walks(
             s.wanted[i] = eased[n, i] if moving else 0.0
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
-            turn = highest_turn(s.wanted, fastest_turn)
+            # A robot that slows down is still as fast as it was a moment ago.
+            turn = min(highest_turn(s.wanted, fastest_turn), highest_turn(reached[n], fastest_turn))
             s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -turn), turn)
             # The clock starts in the half in which the chosen foot swings.
             if not s.steps:

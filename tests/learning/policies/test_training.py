@@ -155,16 +155,16 @@ def test_a_run_is_asked_to_go_ahead_and_a_turn_to_turn(task: WalkName) -> None:
     assert (ahead == 0).sum() > 10, "some stand"
 
 
-def test_half_of_straight_commands_are_the_highest_and_none_asks_for_a_turn_that_is_too_quick_for_its_speed() -> None:
+def test_most_straight_commands_are_the_highest_and_no_network_is_told_a_turn_that_is_too_quick_for_its_speed() -> None:
     rewards = WalkRewards(fastest=(1.6, 0.8, 2.4), back=0.9, level=1.0, push=0.0)
     learning = WalkLearning(rewards=rewards, variation=ONE_BODY)
     robots = WalkTask(walk_scene("nao-spark", "type0"), 400, seed=2, learning=learning)
     ahead, aside, turn = robots.episodes["command"].T
-    straight = ahead[(ahead > 0) & (aside == 0) & (turn == 0)]
-    assert 0.35 < (straight == 1.6).mean() < 0.65
-    assert straight.min() >= 0.3 * 1.6
-    assert (np.hypot(ahead, aside) * np.abs(turn) <= MAX_SIDEWARD_ACCELERATION + 1e-9).all()
-    assert np.abs(turn).max() > 2.0, "slow robots turn fast"
+    spot = np.abs(turn[(ahead == 0) & (aside == 0) & (turn != 0)])
+    for found, top in ((ahead[(ahead > 0) & (aside == 0) & (turn == 0)], 1.6), (spot, 2.4)):
+        assert 0.55 < (found == top).mean() < 0.85
+        assert found.min() >= 0.3 * top
+    assert (np.hypot(ahead, aside) * np.abs(turn) > MAX_SIDEWARD_ACCELERATION).any(), "as players ask"
     robots.episodes["heading"] += 1.0  # what a robot is missing is not made up for faster, either
     robots.advance(np.zeros((400, robots.actions), np.float32))
     ahead, aside, turn = robots.states["wanted"].T
@@ -252,9 +252,11 @@ def test_a_training_that_begins_with_the_network_of_a_walk_teaches_its_critic_fi
     training.run(CRITIC_UPDATES, checkpoint=kept.append)
     assert np.array_equal(training.network().layers, network.layers)
     assert not np.array_equal(training.learner.critic.numbers, critic)
-    np.testing.assert_allclose(training.network().mean, network.mean, atol=1e-3)
     training.run(CRITIC_UPDATES + 1)
     assert not np.array_equal(training.network().layers, network.layers)
+    # What it observes is normalised as before, or it would act otherwise without an update.
+    np.testing.assert_allclose(training.network().mean, network.mean, atol=1e-6)
+    np.testing.assert_allclose(training.network().scale, network.scale, rtol=1e-5)
     with pytest.raises(UsageError, match=r"layers of \(71, 128, 128, 20\); this training needs \(71, 16, 20\)"):
         Training(SMALL).load_policy(network)
     # One that is killed while its critic learns goes on with that.
@@ -282,7 +284,7 @@ def test_the_command_begins_with_a_walk_and_keeps_its_gait(tmp_path: Path, capsy
         assert found.gait == gait
         assert found.network("type0").layers == pytest.approx(shipped.policy.network("type0").layers, abs=1e-6)
         with np.load(tmp_path / name / "checkpoint.npz") as kept:
-            assert np.exp(kept["spread"]) == pytest.approx(0.3), "a walk is not drowned in the noise of a new one"
+            assert np.exp(kept["spread"]) == pytest.approx(0.08), "a walk is not drowned in the noise of a new one"
     asked = ["--fastest", "1.0", "0.8", "0.6", "2.0", "--level", "0.5"]
     assert main([*options, *asked, "--start", "policy", "-o", str(tmp_path / "slower")]) == 0
     found = read_walk(str(tmp_path / "slower")).policy

@@ -43,11 +43,13 @@ FAR = 3.0
 """An update ends when the divergence is this many times the wanted one."""
 LOWEST_SPREAD = -3.0
 """The least logarithm of a standard deviation of actions."""
-CRITIC_UPDATES, GENTLE_RATE = 10, 1e-4
-"""A policy that comes without a critic stays as it is for so many updates, while a critic learns to judge it; its first
-step size then."""
-KNOWN_COUNT = 1e7
-"""So many observations count for the normalisation that such a policy brings: it must not change quickly."""
+CRITIC_UPDATES, GENTLE_RATE = 30, 1e-4
+"""A policy that comes without a critic stays as it is for so many updates, while a critic learns to judge it: on a
+nao-spark it explains 0.42 of the variance of returns in the first 25, and 0.69 in the next. Its first step size then."""
+KNOWN_COUNT = 1e12
+"""So many observations count for the normalisation that such a policy brings, which stays as it is therefore: the policy
+changes with it, and the divergence does not show that. With 1e7 a nao-spark that ran at 1.24 m/s ran at 1.01 after 400
+updates of 12,288 observations without any learning (docs/explanation/policies.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
