@@ -44,12 +44,14 @@ FAR = 3.0
 LOWEST_SPREAD = -3.0
 """The least logarithm of a standard deviation of actions."""
 CRITIC_UPDATES, GENTLE_RATE = 30, 1e-4
-"""A policy that comes without a critic stays as it is for so many updates, while a critic learns to judge it: on a
-nao-spark it explains 0.42 of the variance of returns in the first 25, and 0.69 in the next. Its first step size then."""
+"""A policy that comes without a critic stays as it is for so many updates, while a critic learns to judge it: that of a
+nao-spark explains 0.42 of the variance of returns in the first 25, and 0.69 in the next. Its first step size then."""
+LEAST_VARIANCE = 1e-4
+"""Added to the variances of observations, so that one that hardly changes is not blown up."""
 KNOWN_COUNT = 1e12
-"""So many observations count for the normalisation that such a policy brings, which stays as it is therefore: the policy
-changes with it, and the divergence does not show that. With 1e7 a nao-spark that ran at 1.24 m/s ran at 1.01 after 400
-updates of 12,288 observations without any learning (docs/explanation/policies.md)."""
+"""So many observations count for the normalisation that such a policy brings, so that it stays as it is: the policy
+changes with it, and the divergence does not show that. With 1e7, a nao-spark that ran at 1.24 m/s ran at 1.01 after
+400 updates of 12,288 observations without any learning (docs/explanation/policies.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +293,7 @@ class Statistics:
     @property
     def scale(self) -> Floats32:
         """One over the standard deviation, (width,)."""
-        return np.asarray(1.0 / np.sqrt(self.variance + 1e-4), np.float32)
+        return np.asarray(1.0 / np.sqrt(self.variance + LEAST_VARIANCE), np.float32)
 
 
 class Learner:
@@ -482,7 +484,8 @@ class Learner:
         """Goes on from a policy without its critic, which learns alone for the first `CRITIC_UPDATES` updates."""
         self.policy.numbers[:] = self.arrays.put(network.layers)
         width = len(network.mean)
-        self.seen.mean, self.seen.variance = network.mean.astype(float), 1.0 / network.scale.astype(float) ** 2
+        self.seen.mean = network.mean.astype(float)
+        self.seen.variance = 1.0 / network.scale.astype(float) ** 2 - LEAST_VARIANCE
         self.seen.count = KNOWN_COUNT
         self.known.mean[:width], self.known.variance[:width] = self.seen.mean, self.seen.variance
         self.held = CRITIC_UPDATES

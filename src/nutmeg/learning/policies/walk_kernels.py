@@ -160,9 +160,9 @@ def _draw_command(e: WalkEpisode, r: WalkRewards) -> None:
         x *= r.fastest[0] if x > 0 else r.back
         if uniform(e) < 0.6:
             turn = r.fastest[2] * r.level * signed(e) * (1 - 0.5 * size)
-    # A turn that is too quick for this speed is asked for as players do: `_set_wanted` limits it, and what is missing of
-    # the heading when the next command comes is made up for then.
-    e.goal[0], e.goal[1], e.goal[2] = x, y, turn
+    e.goal[0], e.goal[1] = x, y
+    most = highest_turn(e.goal, r.fastest[2])
+    e.goal[2] = min(max(turn, -most), most)
     e.change = e.cycle + int(50 + 150 * uniform(e))
     e.head[0], e.head[1] = 1.5 * signed(e), 0.6 * signed(e)
 
