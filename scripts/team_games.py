@@ -1,6 +1,6 @@
 """Plays halves of two strategies of the built-in team in one process, and counts goals, falls, shots and fouls.
 
-    .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin careful --seeds 51000 51003
+    .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin patient --seeds 51000 51003
     .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin builtin:brake_time=0.7,room=0.6 --seeds 1 1
 
 A team is a strategy, with parameters after a colon that differ. Even seeds let the first team play from the left, odd
@@ -16,7 +16,7 @@ and velocity of opponents within 3 m that were seen in the last 0.3 s.
 With `--duels`, two robots meet again and again instead, which needs a hundredth of the time: a player of the first team
 with the ball meets the second team's keeper (`goal`), or two players run for the same ball (`ball`).
 
-    .venv/bin/python scripts/team_games.py --out duels.jsonl --duels goal --tries 40 --teams careful builtin --seeds 1 1
+    .venv/bin/python scripts/team_games.py --out duels.jsonl --duels goal --tries 40 --teams builtin patient --seeds 1 1
 """
 
 from __future__ import annotations

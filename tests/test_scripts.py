@@ -107,22 +107,22 @@ def test_the_path_of_a_served_match_is_that_of_a_match_with_agents() -> None:
 
 def test_a_team_of_the_script_of_games_is_a_strategy_with_parameters_that_differ() -> None:
     team_games = load_script("team_games")
-    name, found = team_games.team_of("careful:brake_time=0.5,chasers=2")
-    assert name == "careful:brake_time=0.5,chasers=2"
-    assert (found.brake_time, found.chasers, found.duel_speed) == (0.5, 2, 0.4)
-    assert team_games.team_of("builtin")[1].brake_time == 0.0
+    name, found = team_games.team_of("builtin:brake_time=0.5,chasers=2")
+    assert name == "builtin:brake_time=0.5,chasers=2"
+    assert (found.brake_time, found.chasers, found.duel_speed) == (0.5, 2, 0.3)
+    assert team_games.team_of("patient")[1].brake_time == 0.0
 
 
 def test_the_script_of_games_sums_goals_and_falls_of_halves_up(tmp_path: Path) -> None:
     team_games, path = load_script("team_games"), tmp_path / "games.jsonl"
     falls = [{"team": "second", "cause": "contact"}, {"team": "second", "cause": "dive"}]
-    both = {"teams": ["builtin", "careful"], "players": 4, "seconds": 300.0, "first": {"shots": 3}, "second": {}}
+    both = {"teams": ["builtin", "patient"], "players": 4, "seconds": 300.0, "first": {"shots": 3}, "second": {}}
     halves = [both | {"score": [1, 0], "falls": falls}, both | {"score": [0, 2], "falls": []}]
-    duels = {"teams": ["builtin", "careful"], "duels": "goal"}
+    duels = {"teams": ["builtin", "patient"], "duels": "goal"}
     path.write_text("".join(json.dumps(line) + "\n" for line in (*halves, duels)))
     told = team_games.summary(path)
     assert "2 halves, 600 s" in told
     assert "goals 1 : 2; halves with a goal 2" in told
     assert "builtin: falls a player-hour 0.0" in told
-    assert "careful: falls a player-hour 3.0 (2: {'contact': 1, 'dive': 1}" in told  # in 8 x 300 s
+    assert "patient: falls a player-hour 3.0 (2: {'contact': 1, 'dive': 1}" in told  # in 8 x 300 s
     assert "shots 6" in told

@@ -284,8 +284,8 @@ def test_agents_without_a_server_are_told_so_before_players_are_made(
         (["Two words"], "the team's name is 'Two words'"),
         (["A", "--players", "0"], "--players is 0; allowed are 1 to 11"),
         (["A", "--numbers", "1,9"], "--numbers is '1,9'; needed are numbers from 1 to 4"),
-        (["A", "--strategy", "carefull"], "careful"),
-        (["A", "--strategy", "careful", "--player", "own.py:Mine"], "a player of your own decides for itself"),
+        (["A", "--strategy", "pacient"], "patient"),
+        (["A", "--strategy", "patient", "--player", "own.py:Mine"], "a player of your own decides for itself"),
     ],
 )
 def test_wrong_values_for_agents_are_told(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

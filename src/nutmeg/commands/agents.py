@@ -58,7 +58,7 @@ class Arguments(JsonOption):
     """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
     out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     strategy: str = ""
-    """How the built-in players decide: the name of a strategy, such as careful. If left out, builtin for policies and
+    """How the built-in players decide: the name of a strategy, such as patient. If left out, builtin for policies and
     patient for other walks; with --protocol mj booster, where booster-kicks has kicks."""
     motions: tuple[Path, ...] = ()
     """Folders with kicks, dives and get-ups of nao-spark, such as those of `nutmeg train kick` or `dive`, which the

@@ -47,7 +47,7 @@ def test_a_team_plays_the_strategy_of_its_kind_of_walk_or_the_one_that_is_named(
         angles=np.zeros(WITHOUT_TOES),
         forces=np.full((2, 6), np.nan),
     )
-    for walk, named, played in (("final", "", "patient"), ("policy", "", "builtin"), ("final", "careful", "careful")):
+    for walk, named, played in (("final", "", "patient"), ("policy", "", "builtin"), ("final", "builtin", "builtin")):
         (player,) = make_team(walk, 1, strategy=named)
         player.act(percept)
         traits = player.mind.memory["tactics"].records.traits[0]

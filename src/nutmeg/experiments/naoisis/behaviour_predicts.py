@@ -183,8 +183,8 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     figure.savefig(path, dpi=120)
 
 
-STRATEGIES = tuple(name for name in strategy_names() if name not in (BOOSTER_NAME, BOOSTER_KICKS_NAME, "careful"))
-"""The strategies that play: all that come with Nutmeg, but that for taller robots, and `builtin` with brakes."""
+STRATEGIES = tuple(name for name in strategy_names() if name not in (BOOSTER_NAME, BOOSTER_KICKS_NAME))
+"""The strategies that play: all that come with Nutmeg, but those for taller robots."""
 _WALK_NAME = "final"  # the walk of all robots
 RULE_BOOK = "sim3d"
 """The rules of all games."""

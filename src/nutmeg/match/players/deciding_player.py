@@ -77,6 +77,9 @@ POLICY_TYPES = (0, 2, 0, 2, 0, 2, 3, 0, 2, 0, 3)
 nine of any two, so that eleven need three types; types 0 and 2 get up most reliably (docs/howto/skills.md)."""
 _BEAM_CYCLES = 3  # percepts between a request to be beamed and the arrival
 _KICK_NEARER = 0.02  # how much nearer than the middle of the kick's area the ball should be [m]
+CONTACT_DISTANCE = 0.48
+"""Distance between the torsos of two robots within which they may touch, m. Arms and feet touch from 0.3 m on; a walk
+needs the rest to stop while both turn about one ball."""
 SHOT_TIME = 0.26
 """Time from the beginning of a shot to its hit, s (docs/howto/skills.md)."""
 
@@ -110,6 +113,7 @@ def league_abilities(ball: BallSettings, limbs: Limbs | None = None) -> Abilitie
         side_gain=5.0,
         dive_reach=0.75,
         dive_time=0.9,
+        contact_distance=CONTACT_DISTANCE,
         wide_view=True,
         ball_slows=0.0,
         ball_damped=ball.rolling_damping,

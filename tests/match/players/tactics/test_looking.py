@@ -14,6 +14,7 @@ from nutmeg.match.players.skills import look_around
 from nutmeg.match.players.tactics.looking import look
 from nutmeg.match.players.tracking.league_sight import HALF_VIEW, YAW_LIMIT
 from nutmeg.match.rules.play_modes import PlayMode, Side
+from nutmeg.match.worlds.behavioural.state import Legs
 
 
 def believing(
@@ -91,3 +92,21 @@ def test_who_has_lost_the_ball_or_itself_looks_everywhere(lost: dict[str, float]
     assert min(yaws) < -1.7
     assert max(yaws) > 1.7
     assert np.abs(np.diff(yaws)).max() < 6.1 * 0.02  # the neck can follow
+
+
+def test_who_walks_looks_where_it_goes_and_glances_at_a_ball_behind(new_toy: Callable[..., Any]) -> None:
+    toy = new_toy(2)
+    toy.run(0.1)
+    toy.order(PlayMode.PLAY_ON, (-6.0, -4.0))
+    toy.pose[0, 0] = (0.0, 0.0, 0.0)
+    player = toy.context(Side.LEFT, 0)
+    order, belief = player.order, player.belief
+    order.legs, order.ahead, order.left = Legs.WALK, 0.8, 0.0
+    for seen_ago, ahead in ((0.1, True), (0.9, False)):
+        belief.seen_ago = belief.heard_ago = seen_ago
+        player.game.number, belief.spread = 2, 0.01
+        look(player)
+        assert bool(abs(order.yaw) < HALF_VIEW) is ahead
+    order.ahead, belief.seen_ago = 0.0, 0.1
+    look(player)
+    assert abs(order.yaw) > HALF_VIEW  # who stands looks at the ball

@@ -28,6 +28,7 @@ from nutmeg.match.players.tactics.formation import (
 from nutmeg.match.players.tactics.records import Gait, Intent, Phase
 from nutmeg.match.players.tactics.walking import (
     ALL_PLAYERS,
+    POST_ROOM,
     TURN_GAIN,
     Manner,
     clip,
@@ -71,6 +72,8 @@ DECIDED_TIME = 0.5
 """How long a player near the ball keeps its aim, per metre that it wants to play the ball, s/m."""
 BLOCK_HALF_WIDTH = 0.24
 """Half the width of the strip that an opponent blocks, m."""
+POST_HALF_WIDTH = 0.08
+"""Half the width of the strip that a goal post blocks, m: the radii of post and ball, and some more."""
 BLOCK_GROWTH = 0.07
 """Growth of that half-width per metre that the ball rolls to the opponent, which meanwhile steps aside."""
 SHOT_REACH_SHARE = 0.9
@@ -105,6 +108,11 @@ TURN_COST = 0.8
 """Cost of walking around the ball to the aim, 1/rad."""
 TURN_COST_SHARE = 0.45
 """Upper limit of `TURN_COST` as a share of how far the ball is played; a higher limit drives balls over the lines."""
+BARRED_PLACE_COST = 15.0
+"""Cost of an aim for which the player would have to walk through a goal post, more than a goal is worth."""
+BARRED_WAY_COST = 1.2
+"""Cost of an aim for which the player would have to walk around the ball into an opponent. Robots that meet there fall
+or stop each other, while the ball can be played on past them."""
 KEPT_AIM_WORTH = 0.5
 """Worth added to the present aim, which keeps players from wavering."""
 SAME_AIM_ANGLE = 0.2
@@ -253,7 +261,12 @@ def _choose_aim_by_worth(player: PlayerContext) -> Aim:
             plain = worth(player, angle, reach)
             if not _in_time(player, angle, reach, plain):
                 continue
-            found = plain - min(TURN_COST, TURN_COST_SHARE * reach / ground.scale) * abs(wrap_angle(angle - comes))
+            around = way_around(player, comes + math.pi, angle + math.pi)
+            found = plain - min(TURN_COST, TURN_COST_SHARE * reach / ground.scale) * abs(around)
+            if _post_distance(player, angle + math.pi, 0.0) < POST_ROOM or _post_on_way(player, angle):
+                found -= BARRED_PLACE_COST
+            if _opponent_on_arc(player, comes + math.pi, around):
+                found -= BARRED_WAY_COST
             if reach > push and plain < SHOT_WORTH:
                 found -= player.traits.kick_delay * ground.body.run
             if abs(wrap_angle(angle - before)) < SAME_AIM_ANGLE:  # false if there was no aim (NaN)
@@ -335,9 +348,10 @@ def _share_between(low: float, high: float, deviation: float) -> float:
 
 @inlined
 def _in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tuple[float, float]:
-    """How far a ball rolls in direction (c, s) before an opponent stops it, and how far the nearest is off its line, m.
+    """How far a ball rolls in direction (c, s) until something stops it, and how far opponents are off its line, m.
 
-    The first is infinite if nobody stops the ball; the second is at most `MAX_FREE_LINE`.
+    Opponents and goal posts stop a ball. The first is infinite if nothing stops it; the second is at most
+    `MAX_FREE_LINE`.
     """
     belief, stopped, margin = player.belief, math.inf, MAX_FREE_LINE
     for k in range(MAX_PLAYERS, ALL_PLAYERS):
@@ -351,6 +365,12 @@ def _in_the_way(player: PlayerContext, c: float, s: float, reach: float) -> tupl
             if off < 0.0:
                 stopped = min(stopped, max(along - BLOCK_HALF_WIDTH, 0.0))
             margin = min(margin, max(off, 0.0))
+    end, post = player.ground.length / 2, player.ground.goal_width / 2
+    for x in (end, -end):
+        for y in (post, -post):
+            along = c * (x - belief.ball_x) + s * (y - belief.ball_y)
+            if 0.0 < along < reach and abs(c * (y - belief.ball_y) - s * (x - belief.ball_x)) < POST_HALF_WIDTH:
+                stopped = min(stopped, along)
     return stopped, margin
 
 
@@ -614,6 +634,14 @@ RESTART_ALIGNED_SHARE = 0.5
 """Share of the aligned angle within which a player walks up to the ball of a restart, so that it comes straight."""
 CIRCLING_STEP = 0.7
 """How far ahead on the circle around the ball the next target lies, rad."""
+OPPONENT_ARC = 0.5
+"""How much farther around the ball than the player's own way opponents are looked for, rad."""
+FOLLOWED_WAY = 0.3
+"""How far a player follows a ball that it walks through, m."""
+POST_TOUCH_DISTANCE = 0.18
+"""Nearer to a goal post or the side of a goal than this a player touches it, m."""
+ARC_STEP = 0.3
+"""Angle between the places on the way around the ball at which this distance is looked at, rad."""
 FOOT_CHANGE_SHARE = 0.5
 """Distance of the ball on the other foot's side at which a player changes its foot, as a share of `push_aside`."""
 MEETING_TIME = 4.0
@@ -686,7 +714,7 @@ def play_ball_to(player: PlayerContext, aim: Aim) -> None:
     # The player's direction as seen from the ball, and the angle that it has to walk around the ball.
     foot_x, foot_y = (0.0, 0.0) if aim.kicks else _pushing_foot(player, aim.direction)
     here = math.atan2(belief.y + foot_y - belief.ball_y, belief.x + foot_x - belief.ball_x)
-    missing = wrap_angle(aim.direction + math.pi - here)
+    missing = way_around(player, here, aim.direction + math.pi)
     order.wants_pass = player.traits.asks_for_pass and aim.kicks and _needs_pass_mode(player)
     traits = player.traits
     within = traits.still_aligned_angle if memory.dribbling else traits.aligned_angle
@@ -718,6 +746,67 @@ def _pushing_foot(player: PlayerContext, aim: float) -> tuple[float, float]:
     if memory.foot == 0.0 or memory.foot * beside < -FOOT_CHANGE_SHARE * aside:
         memory.foot = 1.0 if beside >= 0.0 else -1.0
     return -memory.foot * aside * s, memory.foot * aside * c
+
+
+@unchecked
+def way_around(player: PlayerContext, here: float, there: float) -> float:
+    """The angle to walk around the ball from a direction to another one, rad; the longer way if a post bars the other.
+
+    Both are directions as seen from the ball.
+    """
+    shorter = wrap_angle(there - here)
+    if _post_distance(player, here, shorter) > POST_ROOM:
+        return shorter
+    longer = shorter - math.copysign(2.0 * math.pi, shorter)
+    return longer if _post_distance(player, here, longer) > POST_ROOM else shorter
+
+
+@inlined
+def _post_distance(player: PlayerContext, here: float, turn: float) -> float:
+    """How near a player comes to a side of a goal that walks around the ball by an angle, m; the first step is free."""
+    belief, ground = player.belief, player.ground
+    radius, end, post = player.traits.circling_distance, ground.length / 2, ground.goal_width / 2
+    nearest = math.inf
+    if end - abs(belief.ball_x) > radius + POST_ROOM or abs(abs(belief.ball_y) - post) > radius + POST_ROOM:
+        return nearest
+    steps = int(abs(turn) / ARC_STEP) + 1
+    for k in range(1, steps + 1):
+        angle = here + turn * k / steps
+        x, y = belief.ball_x + radius * math.cos(angle), belief.ball_y + radius * math.sin(angle)
+        nearest = min(nearest, length(min(abs(x) - end, 0.0), abs(y) - post))
+    return nearest
+
+
+@inlined
+def _post_on_way(player: PlayerContext, angle: float) -> bool:
+    """Whether a player that walks through the ball in a direction, rad, would walk into a side of a goal.
+
+    It may follow a ball that lies at a post, as long as it does not stand at the post itself when it touches the ball.
+    """
+    belief, end, post = player.belief, player.ground.length / 2, player.ground.goal_width / 2
+    limit = min(POST_TOUCH_DISTANCE, length(min(abs(belief.ball_x) - end, 0.0), abs(belief.ball_y) - post))
+    for k in (-1, 1, 2):
+        way = 0.5 * k * FOLLOWED_WAY
+        x, y = belief.ball_x + way * math.cos(angle), belief.ball_y + way * math.sin(angle)
+        if length(min(abs(x) - end, 0.0), abs(y) - post) < (POST_TOUCH_DISTANCE if k < 0 else limit):
+            return True
+    return False
+
+
+@inlined
+def _opponent_on_arc(player: PlayerContext, here: float, turn: float) -> bool:
+    """Whether an opponent stands where the player would walk around the ball by an angle from a direction, rad."""
+    belief, reach = player.belief, player.traits.circling_distance + player.ground.body.contact_distance
+    if abs(turn) < player.traits.aligned_angle:
+        return False
+    for k in range(MAX_PLAYERS, ALL_PLAYERS):
+        other = belief.others[k]
+        dx, dy = other.x - belief.ball_x, other.y - belief.ball_y
+        if abs(dx) < reach and abs(dy) < reach and is_known(belief, k, -1):
+            off = wrap_angle(math.atan2(dy, dx) - here)
+            if off * turn > 0.0 and abs(off) < abs(turn) + OPPONENT_ARC:
+                return True
+    return False
 
 
 @inlined

@@ -136,7 +136,7 @@ KEEPER_FOLLOW_RANGE = 5.0
 """A keeper at the ball keeps playing it up to this distance from the goal line, m on the league's pitch."""
 DIVE_BALL_SPEED_SHARE = 1.6
 """The keeper dives only for balls faster than this share of its own speed; it can walk to slower ones."""
-DIVE_DISTANCE = 0.16
+DIVE_DISTANCE = 0.2
 """A ball that passes the keeper nearer than this is stopped without a dive, m."""
 DIVE_PAUSE = 5.0
 """Least time between two dives, s."""

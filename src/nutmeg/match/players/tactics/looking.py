@@ -2,6 +2,7 @@
 
 There are two kinds of eyes. The league's camera sees 60 degrees to each side with the same accuracy everywhere, so a
 player can keep the ball near the edge of its view while it looks at landmarks; it does so when its pose is uncertain.
+A player that walks looks where it goes, and glances at a ball that lies elsewhere: robots that walk into others fall.
 Two cameras with a narrow view show either the ball or a goal: such a player looks at the ball most of the time, and at
 intervals for a goal. A player that has lost its pose or the ball sweeps its head from side to side; the angle of the
 sweep is a function of time, so it needs no state.
@@ -17,6 +18,7 @@ from nutmeg.base.kernels import inlined, unchecked
 from nutmeg.match.players.tactics.walking import clip, length
 from nutmeg.match.players.tracking.league_sight import HALF_VIEW, NECK_HEIGHT, NOD_HEIGHT
 from nutmeg.match.players.tracking.league_sight import YAW_LIMIT as WIDE_YAW_LIMIT
+from nutmeg.match.worlds.behavioural.state import Legs
 
 if TYPE_CHECKING:
     from nutmeg.match.players.tactics.records import GroundRecord, PlayerContext
@@ -44,6 +46,12 @@ VIEW_MARGIN = math.radians(8.0)
 """Landmarks nearer than this to the edge of the view count less, because they may be just outside, rad."""
 GAZE_DIRECTIONS = 5
 """Number of gaze directions that are compared to each side, the middle one included."""
+WAY_OFF_CENTRE = math.radians(45.0)
+"""Largest angle between the middle of the view and the direction in which a player walks, rad."""
+WATCHED_SPEED = 0.3
+"""A player that walks faster than this looks where it goes, m/s."""
+GLANCE_BALL_AGE = 0.7
+"""A walking player that cannot have both in view glances at a ball of which it knew nothing for this time, s."""
 KICKER_GAZE_DISTANCE = 0.6
 """Within this distance, a player that goes for the ball looks at nothing else, m."""
 
@@ -93,6 +101,12 @@ def _look_with_wide_view(player: PlayerContext) -> None:
     if not kicks and (belief.spread > CERTAIN_PLACE or belief.heading_spread > CERTAIN_HEADING):
         aside = KEEPER_BALL_OFF_CENTRE if keeps else BALL_OFF_CENTRE
         order.yaw = _best_yaw(belief, player.ground, bearing, aside)
+    if not kicks and not keeps and order.legs == Legs.WALK and length(order.ahead, order.left) > WATCHED_SPEED:
+        way_yaw = math.atan2(order.left, order.ahead)
+        both = abs(wrap_angle(way_yaw - bearing)) < WAY_OFF_CENTRE + BALL_OFF_CENTRE
+        if both or min(belief.seen_ago, belief.heard_ago) < GLANCE_BALL_AGE:
+            off = clip(wrap_angle(order.yaw - way_yaw), -WAY_OFF_CENTRE, WAY_OFF_CENTRE)
+            order.yaw = clip(wrap_angle(way_yaw + off), -WIDE_YAW_LIMIT, WIDE_YAW_LIMIT)
     # The pitch is low enough for a ball at the feet, and otherwise level enough to see the far side of the pitch.
     below = math.atan2(TORSO_HEIGHT + NECK_HEIGHT + NOD_HEIGHT - belief.ball_height, way)
     order.pitch = min(HEAD_PITCH, HALF_VIEW * 0.7 - below)

@@ -3,15 +3,17 @@
     walk_to(player, x, y, face, at_ease(player, 0.0))   # orders a walk for this decision, or to stand there
 
 A player walks towards its target and turns to it at the same time, as in MacAlpine and others (2012), section 5; near
-the target it turns to its final heading. An obstacle in its way is passed on the side that needs the smaller detour,
-and the player keeps to that side until it has passed. The body limits velocities that it cannot reach; this module
-chooses how they decrease near a target.
+the target it turns to its final heading. Obstacles in its way are passed on the side that needs the smaller detour past
+all of them, and the player keeps to that side until it has passed. The body limits velocities that it cannot reach;
+this module chooses how they decrease near a target.
 """
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from nutmeg.base.angle_kernels import wrap_angle
 from nutmeg.base.kernels import inlined, unchecked
@@ -20,6 +22,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.worlds.behavioural.state import Legs
 
 if TYPE_CHECKING:
+    from nutmeg.base.arrays import Floats
     from nutmeg.match.players.tactics.records import PlayerContext
     from nutmeg.match.players.tracking.records import BeliefRecord
 
@@ -45,13 +48,27 @@ MEETING_TIME = 0.8
 """Others are expected to keep their velocity up to this time, s."""
 FALLEN_ROOM_SHARE = 1.27
 """Room kept from a fallen robot, as a share of that kept from an upright one; its limbs reach farther."""
-POST_ROOM = 0.35
-"""Distance kept from goal posts, m."""
+POST_ROOM = 0.3
+"""Distance kept from goal posts and the sides of goals, m."""
+GOAL_DEPTH = 0.6
+"""Depth of goals, m."""
+KEPT_SIDE_ANGLE = 0.7
+"""A player keeps to the side on which it passes an obstacle unless this is farther off its way, rad."""
+OTHER_SIDE_COST = 0.5
+"""How much smaller the detour on the other side has to be, rad."""
+MAX_BEND = 2.2
+"""Largest detour from the direction of the target, rad."""
 CLOSE_ROOM_SHARE = 1.09
 """Within this share of its room around another robot, a player slows its approach down, because collisions make robots
 fall."""
 TOUCHING_ROOM_SHARE = 0.55
 """Within this share of its room around another robot, a player does not approach it at all."""
+STANDING_ROOM_SHARE = 0.67
+"""Distance at which a robot that stands is touched, as a share of that of one that walks."""
+SWINGING_SPEED = 0.3
+"""Robots that are faster than this swing feet and arms as far as they do, m/s."""
+FIRST_AT_BALL = 0.05
+"""A player is the first at the ball if it is nearer to it than another one by this, m; so two never both are."""
 GOAL_LINE_DEPTH = 0.1
 """A player less than this inside a goal line, or beyond it, counts as behind it, m."""
 GOAL_LINE_RETURN = 0.5
@@ -82,17 +99,6 @@ class Manner(NamedTuple):
     """Whether to walk with the positioning gait, which has small, exact steps."""
     pace: float
     """Share of the top speed."""
-
-
-class _Bend(NamedTuple):
-    """The detour around the first obstacle in the way."""
-
-    gap: float
-    """Distance to the room around that obstacle, m."""
-    side: int
-    """The side on which it is passed: 1 left, -1 right, 0 if nothing is in the way."""
-    direction: float
-    """Direction of the walk, rad."""
 
 
 @inlined
@@ -224,16 +230,15 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
     stays slow enough to need at least that time until they do, so that it can stop: a walk of 1 m/s needs 0.6 m. It
     brakes neither for others that leave nor for those that it passes by. It may still approach opponents at
     `contact_speed`, because the league calls it charging only from 0.4 m/s on, and steps back from those that it
-    touches. A player that goes for the ball walks into an opponent that is farther from the ball at up to `duel_speed`:
+    touches. A player that walks through the ball walks into an opponent that is farther from it at up to `duel_speed`:
     otherwise it would lose the ball.
     """
     belief, traits, own, body = player.belief, player.traits, player.game.number - 1, player.ground.body
     ball_x, ball_y = belief.ball_x, belief.ball_y
     mine = length(ball_x - belief.x, ball_y - belief.y) if player.memory.goes else math.inf
     close, touching = CLOSE_ROOM_SHARE * room, TOUCHING_ROOM_SHARE * room
-    contact = body.contact_distance
     # Others come nearer by themselves, so that braking begins farther away than for those that stand.
-    brakes_within = max(close, contact + 2.0 * traits.brake_time * body.run)
+    brakes_within = max(close, body.contact_distance + 2.0 * traits.brake_time * body.run)
     c, s = math.cos(belief.heading), math.sin(belief.heading)
     for k in range(ALL_PLAYERS):
         other = belief.others[k]
@@ -243,6 +248,11 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
         gap = length(dx, dy)
         if gap < 1e-3:
             continue
+        # One that stands needs less room than one whose feet and arms swing. So a ball at the feet of a robot that does
+        # not play it can be reached.
+        moves = min(length(other.vx, other.vy) / SWINGING_SPEED, 1.0)
+        share = FALLEN_ROOM_SHARE if other.lies else STANDING_ROOM_SHARE + (1.0 - STANDING_ROOM_SHARE) * moves
+        contact = body.contact_distance * share
         x, y = (c * dx + s * dy) / gap, (c * dy - s * dx) / gap
         towards = x * ahead + y * left
         allowed = max(towards * min((gap - touching) / (close - touching), 1.0), 0.0)
@@ -253,9 +263,12 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
             closing, across = towards - flees, x * (left - v) - y * (ahead - u)
             if gap < contact or (closing > 0.0 and gap * abs(across) < contact * length(closing, across)):
                 most = (gap - contact) / traits.brake_time
-                if k >= MAX_PLAYERS and mine < length(ball_x - other.x, ball_y - other.y):
-                    # The first at the ball does not give way to an opponent that runs at it, either.
-                    allowed = min(allowed, max(most, traits.duel_speed) + max(flees, 0.0))
+                theirs = length(ball_x - other.x, ball_y - other.y)
+                plays = player.memory.dribbling and mine < theirs - FIRST_AT_BALL
+                if k >= MAX_PLAYERS and plays and not other.lies:
+                    # Who plays the ball does not give way to an opponent that runs at it, but does not run it over.
+                    follows = max(flees, 0.0) if gap > contact else 0.0
+                    allowed = min(allowed, max(most, traits.duel_speed) + follows)
                 elif gap < contact:
                     allowed = min(allowed, most)  # it steps back: who stands among another one's feet falls
                 else:
@@ -268,9 +281,9 @@ def without_bumping(player: PlayerContext, ahead: float, left: float, room: floa
 
 @inlined
 def _around_obstacles(player: PlayerContext, direction: float, way: float, manner: Manner) -> float:
-    """The direction of the walk, rad: that of the target, or past the first obstacle in the way."""
-    belief, ground, own = player.belief, player.ground, player.game.number - 1
-    swerve, bend = player.memory.swerve, _Bend(math.inf, 0, direction)
+    """The direction of the walk, rad: that of the target, or the nearest to it that leads past all obstacles."""
+    belief, ground, own, memory = player.belief, player.ground, player.game.number - 1, player.memory
+    obstacles, count = np.empty((ALL_PLAYERS + 3, 3)), 0
     if manner.room > 0.0:
         for k in range(ALL_PLAYERS):
             other = belief.others[k]
@@ -282,37 +295,64 @@ def _around_obstacles(player: PlayerContext, direction: float, way: float, manne
                 soon = min(gap / (ground.body.run + comes), MEETING_TIME)
                 dx, dy = dx + soon * other.vx, dy + soon * other.vy
                 room = manner.room * (FALLEN_ROOM_SHARE if other.lies else 1.0)
-                bend = _pass_by(bend, swerve, direction, way, dx, dy, room)
+                count = _note_obstacle(obstacles, count, dx, dy, room)
         goal = ground.length / 2
         if abs(belief.x) > goal - LOOK_AHEAD_DISTANCE:
-            dx = math.copysign(goal, belief.x) - belief.x
+            # The nearest place of each side of the goal, which is the post for a player on the pitch.
+            dx = math.copysign(clip(abs(belief.x), goal, goal + GOAL_DEPTH), belief.x) - belief.x
             for y in (ground.goal_width / 2, -ground.goal_width / 2):
-                bend = _pass_by(bend, swerve, direction, way, dx, y - belief.y, POST_ROOM)
+                count = _note_obstacle(obstacles, count, dx, y - belief.y, POST_ROOM)
     if manner.ball_room > 0.0:
         dx, dy = manner.ball_x - belief.x, manner.ball_y - belief.y
-        bend = _pass_by(bend, swerve, direction, way, dx, dy, manner.ball_room)
-    player.memory.swerve = bend.side
-    return bend.direction
+        count = _note_obstacle(obstacles, count, dx, dy, manner.ball_room)
+    first = _first_in_the_way(obstacles[:count], direction, way)
+    if first < 0:
+        memory.swerve = 0
+        return direction
+    # Of the two sides of each obstacle in the way, the first free one on the side on which it passes already.
+    off = wrap_angle(math.atan2(obstacles[first, 1], obstacles[first, 0]) - direction)
+    side = 1 if off < 0 else -1
+    if memory.swerve != 0 and abs(off) <= KEPT_SIDE_ANGLE:
+        side = memory.swerve
+    plain = direction + off + side * _covered_angle(obstacles, first)
+    best, least = plain, math.inf
+    for k in range(count):
+        bearing, covered = math.atan2(obstacles[k, 1], obstacles[k, 0]), _covered_angle(obstacles, k)
+        for turn in (1, -1):
+            tried = bearing + turn * (covered + 1e-6)
+            bend = wrap_angle(tried - direction)
+            cost = abs(bend) + (0.0 if bend * side > 0.0 else OTHER_SIDE_COST)
+            if cost < least and abs(bend) < MAX_BEND and _first_in_the_way(obstacles[:count], tried, way) < 0:
+                best, least = tried, cost
+    memory.swerve = 1 if wrap_angle(best - direction) > 0.0 else -1
+    return best
+
+
+@inlined
+def _note_obstacle(obstacles: Floats, count: int, dx: float, dy: float, room: float) -> int:
+    """Adds an obstacle at (dx, dy) from the player with the room to keep from it, m; returns how many there are."""
+    obstacles[count, 0], obstacles[count, 1], obstacles[count, 2] = dx, dy, room
+    return count + 1
+
+
+@inlined
+def _covered_angle(obstacles: Floats, k: int) -> float:
+    """The half-angle that an obstacle's room covers, rad; inside its room it exceeds 90 degrees, which leads away."""
+    gap, room = length(obstacles[k, 0], obstacles[k, 1]), obstacles[k, 2]
+    return math.asin(room / gap) if gap > room else math.pi / 2 + (room - gap) / room * 0.6
 
 
 @unchecked
-def _pass_by(bend: _Bend, swerve: int, direction: float, way: float, dx: float, dy: float, room: float) -> _Bend:
-    """The detour around an obstacle at (dx, dy) from the player if it is nearer than that of `bend`, else `bend`.
-
-    `swerve` is the side on which the player was already passing an obstacle (0 for none); it keeps to that side unless
-    the obstacle is far off the way.
-    """
-    gap = length(dx, dy)
-    if gap - room > min(way, LOOK_AHEAD_DISTANCE) or gap - room > bend.gap or gap < 1e-6:
-        return bend
-    off = wrap_angle(math.atan2(dy, dx) - direction)
-    if abs(off) > math.pi / 2 + 0.3 or gap * math.cos(off) > max(way, room):
-        return bend
-    # The half-angle that the obstacle covers; inside its room the angle exceeds 90 degrees, which leads away from it.
-    width = math.asin(room / gap) if gap > room else math.pi / 2 + (room - gap) / room * 0.6
-    if abs(off) >= width:
-        return bend
-    side = 1 if off < 0 else -1
-    if swerve != 0 and abs(off) <= 0.7:
-        side = swerve
-    return _Bend(gap - room, side, direction + off + side * width)
+def _first_in_the_way(obstacles: Floats, direction: float, way: float) -> int:
+    """The row of the obstacle (N, 3) that a walk of `way` metres in a direction, rad, meets first; -1 for none."""
+    first, nearest = -1, math.inf
+    for k in range(len(obstacles)):
+        dx, dy, room = obstacles[k]
+        gap = length(dx, dy)
+        if gap - room > min(way, LOOK_AHEAD_DISTANCE) or gap - room > nearest or gap < 1e-6:
+            continue
+        off = abs(wrap_angle(math.atan2(dy, dx) - direction))
+        if off > math.pi / 2 + 0.3 or gap * math.cos(off) > max(way, room) or off >= _covered_angle(obstacles, k):
+            continue
+        first, nearest = k, gap - room
+    return first
