@@ -2,7 +2,7 @@
 
     python examples/learn_motion.py kick type0 50           # 50 generations from the kick that comes with Nutmeg
     python examples/learn_motion.py shot type0 50           # a kick after which the robot may lie
-    python examples/learn_motion.py front type1 50          # a get-up, with the network that corrects it
+    python examples/learn_motion.py front type1 50          # a get-up, with its network if it has one
 
 A generation of 32 kicks from 12 starts each takes about 2.5 s on one processor. Kicks begin from states of walkers that
 were stopped and rock no more, with the ball up to 5 cm from its place along each axis; get-ups from those of walkers

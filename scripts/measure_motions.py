@@ -3,8 +3,9 @@
     python scripts/measure_motions.py --trials 100
     python scripts/measure_motions.py --trials 100 --what kicks --seed 20261120
 
-Prints tables in Markdown. Get-ups: walkers are pushed over ahead and back, lie still, and get up as players do; a
-get-up counts if the first try ends standing and the robot still stands a second later. Kicks: walkers are stopped, and
+Prints tables in Markdown. Get-ups: robots that walk or stand are pushed over ahead and back, lie still, and get up
+as players do; a get-up counts if the first try ends standing and the robot still stands a second later. They are tried
+in worlds of one robot and in the world of a match, with the built-in player's limbs and their delay. Kicks: walkers are stopped, and
 kick when they rock no more; the ball lies up to 5 cm from its place along each axis; the way of the ball is that
 straight ahead when it rests. After a kick the policy of the walk takes over; a robot stands if it has not fallen 1.2 s
 after the motion. Dives: how far to its side a keeper stops balls, and when.
@@ -13,7 +14,10 @@ after the motion. Dives: how far to its side a keeper stops balls, and when.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -21,6 +25,13 @@ import numpy as np
 from nutmeg.base.arrays import Floats
 from nutmeg.learning.courses import yaw_of
 from nutmeg.learning.motions import STRAIGHT, KickGoals, KickTrials
+from nutmeg.match.game import Game, PhysicalSetup
+from nutmeg.match.players.limbs import Limbs
+from nutmeg.match.players.request import Look, Stand, Walk
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.worlds.physical.ground import TOED_TYPE
+from nutmeg.match.worlds.physical.percept import Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import JointTargets, Mirror
@@ -31,8 +42,13 @@ from nutmeg.motion.skills import Skill, Skills
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.sim.worlds import Worlds
 
+if TYPE_CHECKING:
+    from nutmeg.match.players.request import Legs
+
 TYPES, CYCLE = ("type0", "type1", "type2", "type3", "type4"), 0.02
 KICKS, WHAT = ("kick", "pass", "shot"), ("get-ups", "kicks", "dives", "boosters")
+PUSH_CYCLE, RISE_CYCLES, PUSH = 60, 260, (1.5, 3.0)  # when robots are pushed, how long they are watched, the push [m/s]
+PLAYERS = 6  # in each game
 DIVE_TIMES, STANCE_CYCLES = (0.4, 0.5, 0.6, 0.7, 0.9), 15
 BOOSTERS, ROLL_CYCLES = ("t1", "k1"), 400  # their balls are watched until they rest, and the robots as long [cycles]
 
@@ -42,12 +58,44 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
+@dataclass
+class Rise:
+    """One fall and what came of it."""
+
+    lying: int = 0
+    """The side that was below when the robot began to get up, a `Lying`."""
+    seconds: float = math.nan
+    """How long it took to get up, with all tries [s]."""
+    first: bool = False
+    """Whether the first try succeeded and the robot still stood a second later."""
+
+
+class RiseWatch:
+    """Watches one robot that is pushed over, cycle by cycle."""
+
+    def __init__(self) -> None:
+        self.rise, self._before, self._since = Rise(), Skill.STAND, 0
+
+    def see(self, skill: Skill, lying: int, tries: int) -> None:
+        """Takes in the skill of a cycle, the side that is below, and how many tries of getting up there were."""
+        rise, begun = self.rise, self.rise.lying > 0
+        self._since += 1
+        if skill is Skill.GET_UP and self._before is not Skill.GET_UP and not begun:
+            rise.lying, self._since = lying, 0
+        if skill is Skill.STEADY and self._before is Skill.GET_UP and math.isnan(rise.seconds):
+            rise.seconds, rise.first = self._since * CYCLE, tries == 1
+        # A robot that falls within a second after it got up has not got up.
+        if skill is Skill.FALL and self._since * CYCLE - rise.seconds < 1.0:
+            rise.first = False
+        self._before = skill
+
+
 def _placement(kind: str) -> Placement:
     return Placement(robot="nao-spark", name="nao", type=kind)
 
 
-def get_ups(kind: str, trials: int, threads: int, seed: int) -> dict[Lying, tuple[int, int, float]]:
-    """How many get-ups there were from each side, how many succeeded at the first try, and their mean time [s]."""
+def get_ups(kind: str, trials: int, *, walking: bool, seed: int, threads: int) -> list[Rise]:
+    """What robots in worlds of their own did that walked or stood when they were pushed over, two for each trial."""
     rng = np.random.default_rng([seed, int(kind[-1])])
     scene = assemble(
         SceneSettings(
@@ -57,36 +105,70 @@ def get_ups(kind: str, trials: int, threads: int, seed: int) -> dict[Lying, tupl
             visuals=False,
         )
     )
-    worlds = Worlds(scene, 2 * trials, threads=threads)
+    count = 2 * trials
+    worlds = Worlds(scene, count, threads=threads)
     policy = read_walk("policy").policy
     assert policy is not None
     walker = PolicyWalker(worlds, "nao", policy, rng=rng.spawn(1)[0])
     skills = Skills(worlds, "nao", walker, shipped_get_ups("nao-spark", kind), rng=rng.spawn(1)[0])
-    skills.wanted[:] = rng.uniform(-1.0, 1.0, (2 * trials, 3)) * [0.8, 0.4, 1.0]
-    robot, rows = worlds.robot("nao"), np.arange(2 * trials)
-    lying, began = np.full(2 * trials, -1), np.zeros(2 * trials)
-    took, first = np.full(2 * trials, np.nan), np.zeros(2 * trials, dtype=bool)
-    for cycle in range(400):
-        if cycle == 60:
-            away = yaw_of(robot.pose) + np.pi * (rows % 2) + rng.normal(0.0, 0.3, len(rows))
-            push = rng.uniform(1.5, 3.0, len(rows))[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
+    skills.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * [0.8, 0.4, 1.0] if walking else 0.0
+    robot, watches = worlds.robot("nao"), [RiseWatch() for _ in range(count)]
+    for cycle in range(PUSH_CYCLE + RISE_CYCLES):
+        if cycle == PUSH_CYCLE:
+            away = yaw_of(robot.pose) + np.pi * (np.arange(count) % 2) + rng.normal(0.0, 0.3, count)
+            push = rng.uniform(*PUSH, count)[:, None] * np.stack([np.cos(away), np.sin(away)], axis=1)
             worlds.qvel[:, robot.table.root_rate : robot.table.root_rate + 2] += push
             skills.wanted[:] = 0.0
-        before = skills.state.copy()
         skills.sample(0.0)
-        rising = (skills.state == Skill.GET_UP) & (before != Skill.GET_UP) & (lying < 0)
-        lying[rising], began[rising] = skills.falls.lying[rising], cycle * CYCLE
-        stands = (skills.state == Skill.STEADY) & (before == Skill.GET_UP) & np.isnan(took)
-        took[stands], first[stands] = cycle * CYCLE - began[stands], skills.get_up.tries[stands] == 1
-        # A robot that falls within a second after it got up has not got up.
-        again = (skills.state == Skill.FALL) & (cycle * CYCLE - began - took < 1.0)
-        first[again] = False
+        for row, watch in enumerate(watches):
+            watch.see(Skill(int(skills.state[row])), int(skills.falls.lying[row]), int(skills.get_up.tries[row]))
         worlds.step()
-    found = {}
-    for side in (Lying.FRONT, Lying.BACK):
-        chosen = lying == side
-        found[side] = int(chosen.sum()), int((first & chosen).sum()), float(np.mean(took[chosen & first]))
+    return [watch.rise for watch in watches]
+
+
+def get_ups_in_matches(kind: str, trials: int, *, seed: int) -> list[Rise]:
+    """The same of players in the world of a match, six in each game, every other one standing; two for each trial."""
+    found: list[Rise] = []
+    walk, type_ = read_walk("policy"), int(kind[-1])
+    for number in range(math.ceil(2 * trials / PLAYERS)):
+        rng = np.random.default_rng([seed, 2, type_, number])
+        setup = PhysicalSetup(toed=PLAYERS if type_ == TOED_TYPE else 0)
+        game = Game(load_rules("sim3d"), seed=int(rng.integers(2**31)), seats=PLAYERS, setup=setup)
+        slots = [game.enter("us", player + 1, type_) for player in range(PLAYERS)]
+        limbs, watches = [Limbs(walk, type_) for _ in slots], [RiseWatch() for _ in slots]
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for player, slot in enumerate(slots):
+            game.place_player(slot, (4.0 * player - 10.0, 4.0 - 8.0 * (player % 2), 0.4), 0.0)
+        game.place_ball((0.0, 9.0, 0.042))
+        wishes: list[Legs] = []
+        for player in range(PLAYERS):
+            ahead, left, turn = (rng.uniform(-1.0, 1.0, 3) * [0.8, 0.3, 1.0]).tolist()
+            wishes.append(Stand() if player % 2 else Walk(ahead=ahead, left=left, turn=turn))
+        looks = [Look(yaw=rng.uniform(-1.0, 1.0), pitch=rng.uniform(-0.3, 0.3)) for _ in slots]
+        percepts, world, pushed = game.cycle({}), game.world, PUSH_CYCLE + int(rng.integers(20))
+        for cycle in range(pushed + RISE_CYCLES):
+            if cycle == pushed:
+                for player, slot in enumerate(slots):
+                    away = world.headings()[slot] + np.pi * ((player // 2 + number) % 2) + rng.normal(0.0, 0.3)
+                    rate = int(world.ground.seats["rate"][int(world.seat_of[slot])])
+                    push = rng.uniform(*PUSH) * np.array([math.cos(away), math.sin(away)])
+                    world.ground.world.qvel[rate : rate + 2] += push
+                world.ground.world.touch()
+                wishes = [Stand()] * PLAYERS
+            actions = {}
+            for slot, limb, wish, look, watch in zip(slots, limbs, wishes, looks, watches, strict=True):
+                actions[slot] = Action(speeds=limb.act(percepts[slot], wish, look))
+                watch.see(limb.skill, *limb.get_up)
+            percepts = game.cycle(actions)
+        found += [watch.rise for watch in watches]
     return found
+
+
+def rises_text(rises: list[Rise], side: Lying) -> str:
+    """How many of the get-ups from a side succeeded at the first try, their mean time and the longest, in words."""
+    chosen = [rise for rise in rises if rise.lying == side]
+    times = [rise.seconds for rise in chosen if rise.first]
+    return f"{len(times)} of {len(chosen)} | {np.mean(times):.2f} s, at most {np.max(times):.2f} s"
 
 
 def kicks(kind: str, trials: int, seed: int) -> list[str]:
@@ -156,12 +238,15 @@ def main() -> None:
     arguments = parser.parse_args()
     trials, seed = arguments.trials, arguments.seed
     if "get-ups" in arguments.what:
-        _say("| type | from the front | time | from the back | time |")
-        _say("|---" * 5 + "|")
+        _say("| type | pushed over | from the front | time | from the back | time |")
+        _say("|---" * 6 + "|")
         for kind in arguments.types:
-            sides = get_ups(kind, trials, arguments.threads, seed)
-            cells = [f"{good} of {tried} | {time:.2f} s" for tried, good, time in sides.values()]
-            _say(f"| {kind} | {' | '.join(cells)} |")
+            for how in ("walking", "standing", "in a match"):
+                if how == "in a match":
+                    rises = get_ups_in_matches(kind, trials, seed=seed)
+                else:
+                    rises = get_ups(kind, trials, walking=how == "walking", seed=seed, threads=arguments.threads)
+                _say(f"| {kind} | {how} | {rises_text(rises, Lying.FRONT)} | {rises_text(rises, Lying.BACK)} |")
     if "kicks" in arguments.what:
         _say("| type | motion | way ahead | half of them | within 15 degrees | hit after | stood |")
         _say("|---" * 7 + "|")

@@ -72,6 +72,24 @@ def test_get_ups_are_searched_with_their_network() -> None:
     assert alone.mean() < corrected.mean()
 
 
+def test_a_search_of_the_later_frames_leaves_the_first_ones_as_they_are() -> None:
+    motion = shipped_get_up(ROBOT, "front", "type1")
+    trials = GetUpTrials(ROBOT, motion, "type1", population=4, starts=1, seed=2)
+    search = MotionSearch(trials, motion, step=0.02, seed=1, first=4)
+    search.advance()
+    assert search.motion.frame[:3] == motion.frame[:3]
+    assert search.motion.frame[3] != motion.frame[3]
+
+
+def test_jolts_are_the_same_for_all_candidates_and_make_get_ups_less_sure() -> None:
+    motion = shipped_get_up(ROBOT, "front", "type1")
+    trials = GetUpTrials(ROBOT, motion, "type1", population=2, starts=6, seed=2, jolt=0.02)
+    jolted = trials.run([motion, motion], seed=1).earned
+    assert np.array_equal(jolted[0], jolted[1])
+    calm = GetUpTrials(ROBOT, motion, "type1", population=2, starts=6, seed=2).run([motion, motion], seed=1).earned
+    assert calm.mean() > jolted.mean()
+
+
 def test_a_t1_kicks_and_stands_afterwards() -> None:
     trials = KickTrials("t1", population=1, starts=8, seed=4, goals=KickGoals(off=0.01))
     tries = trials.run([shipped_motion("t1", "kick")], seed=1)

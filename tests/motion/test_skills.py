@@ -9,6 +9,7 @@ import pytest
 
 from nutmeg.base.errors import UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import Mirror
 from nutmeg.motion.keyframes import shipped_get_ups
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
@@ -23,7 +24,7 @@ SLOW = PendulumWalkSettings()
 def skilled(count: int, kind: str = "") -> tuple[Worlds, Skills]:
     placement = Placement(robot="nao-spark", name="nao", type=kind)
     made = Worlds(assemble(SceneSettings(field="floor", ball="none", robots=(placement,), visuals=False)), count)
-    return made, Skills(made, "nao", Walker(made, "nao", [SLOW]), shipped_get_ups("nao-spark"))
+    return made, Skills(made, "nao", Walker(made, "nao", [SLOW]), shipped_get_ups("nao-spark", kind))
 
 
 def run(made: Worlds, skills: Skills, seconds: float) -> set[tuple[int, ...]]:
@@ -157,3 +158,26 @@ def test_the_policy_of_a_walk_catches_walkers_that_tip_over_after_they_stopped()
     assert not skills.fallen_times.any()
     assert (skills.state == Skill.STAND).all()
     assert skills.stand_still.all()
+
+
+@pytest.mark.parametrize(("kind", "answers"), [("type1", True), ("type0", False)])
+def test_the_policy_of_a_walk_takes_over_after_a_get_up_whose_file_says_so(kind: str, answers: bool) -> None:
+    made, _ = skilled(2, kind)
+    policy = read_walk("policy").policy
+    assert policy is not None
+    skills = Skills(made, "nao", PolicyWalker(made, "nao", policy), shipped_get_ups("nao-spark", kind))
+    rate = made.robot("nao").table.root_rate
+    run(made, skills, 0.5)
+    made.qvel[:, rate] += 2.0
+    for _ in range(200):
+        run(made, skills, 0.02)
+        if (skills.state == Skill.STEADY).all():
+            break
+    assert (skills.state == Skill.STEADY).all()
+    made.qvel[:, rate + 1] += [0.35, -0.35]
+    run(made, skills, 0.1)
+    # Joints on their way into the stance stay about the same on both sides; a policy answers to the push.
+    table = made.robot("nao").table
+    angles = made.qpos[:, table.angles[table.motor_joints]]
+    uneven = np.abs(angles - Mirror.of(made.scene, table)(angles)).max(axis=1)
+    assert ((uneven > 0.05) == answers).all()

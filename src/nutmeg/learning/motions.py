@@ -54,6 +54,11 @@ STANDING = 50
 """For how many cycles a robot must stand after a get-up."""
 LONGEST = 1.9
 """What a get-up may take [s]."""
+EARNED, HASTE = 0.2, 0.1
+"""What the mean reward of a second and a second of the motion count beside the share of robots that stand. The reward
+leads a search whose first candidates all fail."""
+TURN_JOLT = 4.0
+"""Change of a torso's angular velocity for each m/s by which its velocity is changed in a jolt [rad/s]."""
 STRAIGHT = math.tan(math.radians(15.0))
 """Metres aside for each metre ahead, of a kick that is straight."""
 ASIDE, LATE = 1.5, 30.0
@@ -132,10 +137,10 @@ class MotionTrials:
         """Tries motions, all from the same starts; as many as share the robots evenly."""
         raise NotImplementedError
 
-    def space(self, motion: KeyframeMotion) -> Space:
-        """The numbers that a motion's file names, around where they are."""
+    def space(self, motion: KeyframeMotion, first: int = 1) -> Space:
+        """The numbers that a motion's file names, around where they are; those of the frames before `first` stay."""
         table, found = self.table, {}
-        for number, frame in enumerate(motion.frame, start=1):
+        for number, frame in list(enumerate(motion.frame, start=1))[first - 1 :]:
             short = min(QUICKEST, frame.seconds)
             found[f"frame{number}.seconds"] = Dimension(low=short, high=LONGER * frame.seconds, start=frame.seconds)
             for joint, degrees in frame.angles.items():
@@ -344,10 +349,20 @@ class GetUpTrials(MotionTrials):
         population: how many candidates are tried at once.
         starts: how often each.
         seed: of the states that get-ups begin with.
+        jolt: standard deviation of the random changes of the torso's velocity in every cycle [m/s], with four times as
+            much in rad/s. With them a search prefers motions that also succeed when something differs a little.
     """
 
     def __init__(
-        self, robot: str, motion: KeyframeMotion, kind: str, *, population: int, starts: int, seed: int = 1
+        self,
+        robot: str,
+        motion: KeyframeMotion,
+        kind: str,
+        *,
+        population: int,
+        starts: int,
+        seed: int = 1,
+        jolt: float = 0.0,
     ) -> None:
         task = GetUpTask(
             robot, kind, population * starts, seed=seed, rewards=MotionRewards(seconds=10.0, standing=STANDING)
@@ -358,6 +373,7 @@ class GetUpTrials(MotionTrials):
         self.task = task
         self.network = motion.correction.network(kind) if motion.correction is not None else None
         """What corrects the motions, if anything does."""
+        self._jolt = jolt * np.array([1.0, 1.0, 1.0, TURN_JOLT, TURN_JOLT, TURN_JOLT])
 
     def run(self, motions: list[KeyframeMotion], seed: int) -> Tries:
         """Tries motions, all from the same starts; as many as share the robots evenly."""
@@ -368,7 +384,11 @@ class GetUpTrials(MotionTrials):
         task.begin(np.arange(task.count))
         done, earned, stood = np.zeros(task.count, dtype=bool), np.zeros(task.count), np.zeros(task.count)
         actions = np.zeros((task.count, task.actions), np.float32)
+        rng, rate = np.random.default_rng(seed), self.table.root_rate
         while not done.all():
+            if self._jolt.any():
+                jolts = rng.standard_normal((each, 6)) * self._jolt
+                task.worlds.qvel[:, rate : rate + 6] += np.tile(jolts, (len(motions), 1))
             if self.network is not None:
                 actions = answers(task.observation, self.network, task.image)
             task.advance(actions)
@@ -387,12 +407,12 @@ class GetUpTrials(MotionTrials):
         )
 
     def costs(self, motions: list[KeyframeMotion], seed: int) -> Floats:
-        """The share that does not stand, and a little for what was earned on the way."""
+        """The share that does not stand, less a little for what was earned on the way."""
         tries = self.run(motions, seed)
         seconds = np.array([motion.seconds for motion in motions])
         share = tries.earned.mean(axis=1) / (seconds + CONTROL_CYCLE * STANDING)
         late = np.maximum(seconds - LONGEST, 0.0)
-        return np.asarray((1.0 - tries.stood).mean(axis=1) - 0.05 * share + 0.05 * seconds + LATE * late)
+        return np.asarray((1.0 - tries.stood).mean(axis=1) - EARNED * share + HASTE * seconds + LATE * late)
 
 
 class MotionSearch:
@@ -403,10 +423,13 @@ class MotionSearch:
         motion: where it begins.
         step: the first standard deviation, as a share of each number's range.
         seed: of candidates and starts.
+        first: the first frame whose numbers are searched, counted from 1.
     """
 
-    def __init__(self, trials: MotionTrials, motion: KeyframeMotion, *, step: float = 0.1, seed: int = 1) -> None:
-        self.trials, self._begun, self.space = trials, motion, trials.space(motion)
+    def __init__(
+        self, trials: MotionTrials, motion: KeyframeMotion, *, step: float = 0.1, seed: int = 1, first: int = 1
+    ) -> None:
+        self.trials, self._begun, self.space = trials, motion, trials.space(motion, first)
         population = trials.count // trials.starts
         self._searcher = CmaEs(self.space, CmaEsSettings(population=population, step=step), np.random.default_rng(seed))
         self._seeds = np.random.default_rng([seed, 1])

@@ -130,6 +130,9 @@ class KeyframeMotion:
     [degrees/m]."""
     left: Mapping[str, float] = field(default_factory=dict)
     """A kick: changes of joints for each metre that the ball lies farther to the left [degrees/m]."""
+    balanced: bool = False
+    """A get-up: whether the policy of a walk leads the robot into its stance and balances it, instead of a path of its
+    joints; only for players that walk by a policy."""
     correction: Correction | None = None
     """A network that adapts the motion to the robot's sensors; None plays it as it is."""
     frame: tuple[Keyframe, ...]
@@ -439,6 +442,7 @@ class GetUp:
         self._poses = np.zeros((count, len(Lying), frames, len(table.motors)))
         self._ends = np.zeros((count, len(Lying), frames))
         self._known = np.zeros(len(Lying), dtype=bool)
+        self._ends_balanced = np.zeros((count, len(Lying)), dtype=bool)
         for side, each in motions.items():
             if side not in LYING_SIDES:
                 raise UnknownNameError("side to get up from", side, LYING_SIDES)
@@ -452,6 +456,7 @@ class GetUp:
                 self._poses[rows, kind, :used], self._poses[rows, kind, used:] = poses, poses[-1]
                 self._ends[rows, kind, :used] = np.cumsum([frame.seconds for frame in motion.frame])
                 self._ends[rows, kind, used:] = motion.seconds
+                self._ends_balanced[rows, kind] = motion.balanced
             self._known[kind] = True
             if kind == Lying.LEFT:
                 self._known[Lying.RIGHT] = True
@@ -506,6 +511,11 @@ class GetUp:
         self.tries[rows] += 1
         for side, corrector in self._correctors.items():
             corrector.begin(rows[kinds == side], FROM_FRONT if side == Lying.FRONT else FROM_BACK)
+
+    @property
+    def balanced(self) -> Bools:
+        """Whether the policy of a walk should take over at the end of each robot's motion, (N,)."""
+        return np.asarray(self._ends_balanced[np.arange(len(self._kind)), self._kind])
 
     def stop(self, ids: ArrayLike) -> None:
         """Ends the get-ups of these worlds at once."""

@@ -265,8 +265,11 @@ class Skills:
         fresh = np.flatnonzero((following == Skill.WALK) & (self.state == Skill.STAND))
         if len(fresh):
             self.walker.reset(fresh)
+        led = (following == Skill.STEADY) & (self.state == Skill.GET_UP) & self.get_up.balanced
         for skill in (Skill.WALK, Skill.STOP, Skill.STAND, Skill.STEADY):
             self._enter(following == skill, skill)
+        if led.any():
+            self._steady(led)
         self._fall(following == Skill.FALL)
         rising = np.flatnonzero(following == Skill.GET_UP)
         if len(rising):

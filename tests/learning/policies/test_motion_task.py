@@ -161,7 +161,7 @@ def test_the_command_writes_motions_with_their_networks(
     assert "Begin with a training of the same task" in " ".join(capsys.readouterr().err.split())
 
 
-def test_every_type_has_a_network_for_both_get_ups() -> None:
+def test_every_type_gets_up_from_both_sides_in_less_than_two_seconds() -> None:
     for kind in ("type0", "type1", "type2", "type3", "type4"):
         for side in ("front", "back"):
             motion = shipped_get_up("nao-spark", side, kind)

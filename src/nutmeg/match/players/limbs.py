@@ -256,6 +256,11 @@ class Limbs:
         return int(self._skills.fallen_times[0])
 
     @property
+    def get_up(self) -> tuple[int, int]:
+        """The side that is below, a `Lying`, and how many motions were played to get up since the last fall."""
+        return int(self._skills.falls.lying[0]), int(self._skills.get_up.tries[0])
+
+    @property
     def top_speed(self) -> Floats:
         """Limits of requested velocities with the first parameter set: ahead, aside, turn and backward, (4,)."""
         return self._tops[0] * [*self.pace.share, self.pace.share[0]]
