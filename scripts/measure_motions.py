@@ -3,12 +3,12 @@
     python scripts/measure_motions.py --trials 100
     python scripts/measure_motions.py --trials 100 --what kicks --seed 20261120
 
-Prints tables in Markdown. Get-ups: robots that walk or stand are pushed over ahead and back, lie still, and get up
-as players do; a get-up counts if the first try ends standing and the robot still stands a second later. They are tried
-in worlds of one robot and in the world of a match, with the built-in player's limbs and their delay. Kicks: walkers are stopped, and
-kick when they rock no more; the ball lies up to 5 cm from its place along each axis; the way of the ball is that
-straight ahead when it rests. After a kick the policy of the walk takes over; a robot stands if it has not fallen 1.2 s
-after the motion. Dives: how far to its side a keeper stops balls, and when.
+Prints tables in Markdown. Get-ups: robots that walk or stand are pushed over ahead and back, lie still, and get up as
+players do; a get-up counts if the first try ends standing and the robot still stands a second later. They are tried in
+worlds of one robot and in the world of a match, with the built-in player's limbs and their delay. Kicks: walkers are
+stopped, and kick when they rock no more; the ball lies up to 5 cm from its place along each axis; the way of the ball
+is that straight ahead when it rests. After a kick the policy of the walk takes over; a robot stands if it has not
+fallen 1.2 s after the motion. Dives: how far to its side a keeper stops balls, and when.
 """
 
 from __future__ import annotations

@@ -29,17 +29,14 @@ def example() -> Any:
     return module
 
 
-@pytest.mark.parametrize(
-    ("side", "kind", "ways", "share"),
-    [("front", "", ("toppled", "ready"), 0.7), ("front", "type1", WAYS, 0.9), ("back", "type1", WAYS, 0.7)],
-)
+@pytest.mark.parametrize(("side", "kind", "ways"), [("front", "", ("toppled", "ready")), ("back", "type1", WAYS)])
 def test_the_leagues_robot_gets_up_from_most_ways_to_lie(
-    example: Any, side: Side, kind: str, ways: tuple[str, ...], share: float
+    example: Any, side: Side, kind: str, ways: tuple[str, ...]
 ) -> None:
-    """On its front, the plain robot with straight or random limbs stays down without its network."""
+    """On its front, a robot with straight or random limbs stays down: see docs/howto/skills.md."""
     results = example.measure_get_up(shipped_get_up("nao-spark", side, kind), trials=64, seed=5, kind=kind)
     tried = np.isin(np.arange(64) % len(WAYS), [WAYS.index(way) for way in ways])
-    assert (results.stood & tried).sum() >= share * tried.sum(), results
+    assert (results.stood & tried).sum() >= 0.7 * tried.sum(), results
     assert results.seconds[results.stood].max() < 3.0
 
 

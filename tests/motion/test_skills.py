@@ -171,7 +171,7 @@ def test_the_policy_of_a_walk_takes_over_after_a_get_up_whose_file_says_so(kind:
     made.qvel[:, rate] += 2.0
     for _ in range(200):
         run(made, skills, 0.02)
-        if (skills.state == Skill.STEADY).all():
+        if skills.get_up.done.all() and (skills.state == Skill.STEADY).all():
             break
     assert (skills.state == Skill.STEADY).all()
     made.qvel[:, rate + 1] += [0.35, -0.35]
