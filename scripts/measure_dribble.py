@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nutmeg.base.angles import upward
 from nutmeg.base.arrays import Floats
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.learning.courses import yaw_of
@@ -34,7 +35,6 @@ from nutmeg.match.rules.play_modes import PlayMode, Side
 from nutmeg.match.worlds.physical.percept import JOINTS, GameView, Percept
 from nutmeg.model.ball import load_ball
 from nutmeg.motion.dribble import DECISION_CYCLES, REACH, asked_velocities, read_dribbling
-from nutmeg.motion.inertial import up_in
 from nutmeg.motion.policy import network_of
 from nutmeg.motion.policy_kernels import decide
 from nutmeg.motion.walk.files import read_walk
@@ -60,7 +60,7 @@ class TacticsTask(DribbleTask):
             self._time += CONTROL_CYCLE
             self._robot.command = self._pending  # as on the league's server, commands act a cycle later
             pose, (ball, rolls), yaw = self._robot.pose.copy(), self._ball, yaw_of(self._robot.pose)
-            up, gyro, angles = up_in(pose), self._robot.velocity[:, 3:6], np.degrees(self._robot.angles)
+            up, gyro, angles = upward(pose[:, 3:]), self._robot.velocity[:, 3:6], np.degrees(self._robot.angles)
             motors, fresh = self._robot.table.motor_joints, np.zeros_like(self._pending)
             for n, (mind, limbs) in enumerate(zip(self.minds, self.limbs, strict=True)):
                 belief, g = mind.records.beliefs, mind.records.games[0]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from nutmeg.base import angle_kernels, angles
 
@@ -35,3 +36,18 @@ def test_compiled_and_plain_functions_agree_to_the_last_bit() -> None:
 def test_what_is_within_half_a_turn_stays_to_the_last_bit() -> None:
     for angle in ANGLES[np.abs(ANGLES) <= math.pi].tolist():
         assert angles.wrap_angle_exactly(angle) == angle
+
+
+def test_attitudes_are_those_of_scipy_and_of_compiled_code() -> None:
+    turns = Rotation.random(200, np.random.default_rng(2))
+    quaternions, matrices = turns.as_quat(scalar_first=True), turns.as_matrix()
+    vectors = np.random.default_rng(3).normal(size=(200, 3))
+    assert angles.roll_pitch_yaw(quaternions) == pytest.approx(turns.as_euler("xyz"), abs=1e-9)
+    assert angles.heading_of(quaternions) == pytest.approx(np.arctan2(matrices[:, 1, 0], matrices[:, 0, 0]))
+    assert angles.upward(quaternions) == pytest.approx(matrices[:, 2, :])
+    assert angles.uprightness(quaternions) == pytest.approx(matrices[:, 2, 2])
+    rotated = angles.rotated(quaternions, vectors)
+    assert rotated == pytest.approx(turns.apply(vectors))
+    for turn, vector, expected in zip(quaternions.tolist(), vectors.tolist(), rotated, strict=True):
+        assert angle_kernels.rotate(tuple(turn), tuple(vector)) == pytest.approx(expected)
+    assert angles.rotated(quaternions[0], vectors[0]) == pytest.approx(rotated[0])

@@ -274,6 +274,15 @@ def test_a_pipe_that_is_written_stays_a_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+def test_a_link_stays_a_link_when_its_file_is_replaced(tmp_path: Path) -> None:
+    link, file = tmp_path / "link", tmp_path / "file"
+    file.write_text("old")
+    link.symlink_to(file)
+    write_file(link, "new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+
+
 def test_lines_that_are_not_kept_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "parts.jsonl"
     append_lines(path, [[1], [2], [3]])

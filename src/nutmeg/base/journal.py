@@ -170,11 +170,12 @@ class AppendFile:
 def draft(path: Path) -> Iterator[Path]:
     """A temporary path for a file or folder, renamed to `path` if the block succeeds and removed if it fails.
 
-    A device or a pipe (`/dev/stdout`) stays what it is and is written directly.
+    A device or a pipe (`/dev/stdout`) is written directly. A link stays a link: the file that it points to is replaced.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         yield path
         return
+    path = path.resolve()
     temporary = path.with_name(path.name + ".draft")
     _remove(temporary)  # left by an attempt that was killed
     try:

@@ -17,8 +17,8 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.learning.courses import ROBOT_NAME, FallJudge, SetChooser, make_walker, top_velocity, yaw_of
-from nutmeg.learning.policies.dribble_task import LOST_DISTANCE, turned
+from nutmeg.learning.courses import ROBOT_NAME, FallJudge, SetChooser, in_robot_frame, make_walker, top_velocity, yaw_of
+from nutmeg.learning.policies.dribble_task import LOST_DISTANCE
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.dribble import Dribbler
 from nutmeg.motion.policy import PolicyWalker
@@ -143,8 +143,8 @@ def record_dribbling(dribbling: Dribbling, kind: str, path: Path) -> bool:
             for _ in range(round(seconds / CONTROL_CYCLE)):
                 trace.sample(cycle * CONTROL_CYCLE)
                 pose, yaw = worlds.robot(ROBOT_NAME).pose, yaw_of(worlds.robot(ROBOT_NAME).pose)
-                ball = turned(worlds.ball[:, :2] - pose[:, :2], yaw)
-                rolls = turned(worlds.qvel[:, rate : rate + 2], yaw)
+                ball = in_robot_frame(worlds.ball[:, :2] - pose[:, :2], yaw)
+                rolls = in_robot_frame(worlds.qvel[:, rate : rate + 2], yaw)
                 walker.wanted[:] = dribbler.velocities(ball, rolls, direction - yaw)
                 walker.sample(cycle * CONTROL_CYCLE)
                 worlds.step(steps)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from nutmeg.base.angles import wrap_angle
+from nutmeg.base.angles import roll_pitch_yaw, rotated, wrap_angle
 from nutmeg.base.errors import FileError, UsageError
 from nutmeg.experiments import experiment
 from nutmeg.experiments.experiment import text
@@ -34,7 +34,7 @@ from nutmeg.model import Placement, SceneSettings, assemble
 from nutmeg.reality.identify.identification import Identification, Identified
 from nutmeg.reality.identify.settings import read_identify
 from nutmeg.reality.logs.replay import MeasuredTrial, WindowSettings, found_files, read_trials
-from nutmeg.reality.observation import TORSO_ANGLES, TORSO_RATES, angular_rates, roll_pitch_yaw
+from nutmeg.reality.observation import TORSO_ANGLES, TORSO_RATES, angular_rates
 from nutmeg.reality.twin import Searched, Twin
 from nutmeg.search.evaluation import InThisThread, Threads
 
@@ -192,7 +192,7 @@ def _heading(headings: Floats, neck: Floats, turned: Floats) -> float:
     """Initial heading of the torso, from the head's headings (T,), neck angles (T, 2) and the turns since."""
     c, s = np.cos(neck), np.sin(neck)
     forward = np.stack([c[:, 0] * c[:, 1], s[:, 0] * c[:, 1], s[:, 1]], axis=-1)  # of the head, seen from the torso
-    seen = np.stack([_rotated(quaternion, one) for quaternion, one in zip(turned, forward, strict=True)])
+    seen = rotated(turned, forward)
     since = np.exp(1j * (headings - np.arctan2(seen[:, 1], seen[:, 0])))
     if np.isnan(since).all():
         raise UsageError("a trial has no row with the heading of the head.")
@@ -205,14 +205,8 @@ def _torso(heads: Floats, heading: float, turned: Floats) -> Floats:
     c, s = np.cos(heading), np.sin(heading)
     way = heads - heads[first] * [1, 1, 0]
     way = np.stack([c * way[:, 0] + s * way[:, 1], c * way[:, 1] - s * way[:, 0], way[:, 2]], axis=-1)
-    up = np.stack([_rotated(quaternion, HEAD_OFFSET) for quaternion in turned])
+    up = rotated(turned, HEAD_OFFSET)
     return np.asarray(way - up + up[first] * [1, 1, 0])
-
-
-def _rotated(quaternion: Floats, vector: Floats) -> Floats:
-    out = np.zeros(3)
-    mujoco.mju_rotVecQuat(out, vector, quaternion)
-    return out
 
 
 class _Heights:

@@ -27,12 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.angles import upward
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
 from nutmeg.base.records import new_records, record_of, record_values
 from nutmeg.learning.courses import ROBOT_NAME, BoutResults, Progress, StartNoise, course_scene, target_table
 from nutmeg.model.scene import settled_history
-from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest, up_in
+from nutmeg.motion.inertial import imu_of_robot, tilt_at_rest
 from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
@@ -366,7 +367,7 @@ class DeviceCourse:
         standing = _Standing(table, state.qpos[:, table.root : table.root + 7], state.qpos[:, table.angles])
         start, first = noise.draw(standing, np.arange(count), [bout.rng for bout in bouts])
         state.fill(table, start)
-        tilt = tilt_at_rest(up_in(state.qpos[:, table.root : table.root + 7]))
+        tilt = tilt_at_rest(upward(state.qpos[:, table.root + 3 : table.root + 7]))
         act, history = state.act if state.act.size else np.zeros((1, 1)), np.zeros((1, 1))
         if scene.history.size:
             history = np.array([settled_history(scene.model, command) for command in state.ctrl])

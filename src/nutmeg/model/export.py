@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.base.angles import rotated
 from nutmeg.base.errors import ModelError
 from nutmeg.model.actuation.drives import ROTOR_SUFFIX, drive_of_each_joint
 from nutmeg.model.build import COLLISION_GROUP, parts_of_type
@@ -209,7 +210,7 @@ class _Urdf:
         if not joints:
             self._add_joint(f"{name}_fixed", "fixed", (link, name), (place, turn))
         for joint in () if free else joints:
-            place = place + _rotated(model.jnt_pos[joint] - anchor, turn)
+            place = place + rotated(turn, model.jnt_pos[joint] - anchor)
             anchor = model.jnt_pos[joint]
             following = name if joint == joints[-1] else f"{name}_{joint - first + 1}"
             self._add_moving_joint(joint, (link, following), (place, turn))
@@ -241,7 +242,7 @@ class _Urdf:
             mujoco.mju_mulQuat(whole, turn, back)
             turn = whole
         else:
-            place = place - _rotated(axis * reference, turn)
+            place = place - rotated(turn, axis * reference)
         kind = ("revolute" if limited else "continuous") if hinge else "prismatic"
         element = self._add_joint(name, kind, links, (place, turn))
         ET.SubElement(element, "axis", xyz=_text(axis))
@@ -298,7 +299,7 @@ class _Urdf:
         place = model.geom_pos[geom] - self.anchors[int(model.geom_bodyid[geom])]
         cylinder = ("cylinder", {"radius": f"{size[0]:.9g}", "length": f"{2 * size[1]:.9g}"})
         sphere = ("sphere", {"radius": f"{size[0]:.9g}"})
-        up = _rotated(np.array([0.0, 0.0, size[1]]), turn)
+        up = rotated(turn, np.array([0.0, 0.0, size[1]]))
         pieces: list[tuple[Floats, tuple[str, dict[str, str]]]]
         if shape == mujoco.mjtGeom.mjGEOM_BOX:
             pieces = [(place, ("box", {"size": _text(2 * size)}))]
@@ -335,12 +336,6 @@ class _Urdf:
         name = self._name(mujoco.mjtObj.mjOBJ_MESH, mesh)
         vertices = model.mesh_vert[first : first + count]
         return _add_mesh(self.meshes, name, vertices, model.mesh_face[face : face + faces])
-
-
-def _rotated(vector: Floats, turn: Floats) -> Floats:
-    out = np.zeros(3)
-    mujoco.mju_rotVecQuat(out, np.asarray(vector, float), np.asarray(turn, float))
-    return out
 
 
 def _add_origin(element: ET.Element, place: Floats, turn: Floats) -> None:

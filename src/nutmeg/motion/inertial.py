@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
+from nutmeg.base.angles import upward
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.records import record_of, record_values
 from nutmeg.motion.bodies import SensingRobot
@@ -94,12 +95,6 @@ def imu_of_robot(table: RobotTable, period: float) -> Records[ImuSettings]:
     )
 
 
-def up_in(pose: Floats) -> Floats:
-    """The upward directions in the frames of torsos with poses (N, 7), (N, 3)."""
-    w, x, y, z = pose[:, 3:7].T
-    return np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)
-
-
 def tilt_at_rest(up: Floats) -> Floats:
     """Roll and pitch of torsos in whose frames `up` (N, 3) is upward, (N, 2) [rad]."""
     return np.stack([np.arctan2(up[:, 1], up[:, 2]), np.arcsin(np.clip(-up[:, 0], -1.0, 1.0))], axis=1)
@@ -117,7 +112,7 @@ class _SimulatedImu:
 
     def reset(self, rows: Indices | slice) -> Floats:
         """Begins anew from the true poses; returns what is up there, (n, 3)."""
-        up = up_in(self._robot.pose[rows])
+        up = upward(self._robot.pose[rows, 3:])
         self.gyro[rows], self.acceleration[rows] = 0.0, STANDARD_GRAVITY * up
         self._last[rows] = self._robot.velocity[rows, :3]
         return up

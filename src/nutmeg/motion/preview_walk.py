@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from nutmeg.base.angles import roll_pitch_yaw, uprightness
 from nutmeg.base.errors import ModelError
 from nutmeg.base.settings import Bounded, Bounds, above, at_least
 from nutmeg.model import Placement, SceneSettings, assemble
@@ -335,13 +336,13 @@ class WalkTrial:
     @classmethod
     def of(cls, times: Floats, pose: Floats) -> WalkTrial:
         """The trial from places and quaternions of the root, (T, 7), at T times [s]."""
-        w, x, y, z = pose[:, 3:].T
-        down = np.flatnonzero(1 - 2 * (x * x + y * y) < FALLEN_COSINE)
+        roll, pitch, _ = roll_pitch_yaw(pose[:, 3:]).T
+        down = np.flatnonzero(uprightness(pose[:, 3:]) < FALLEN_COSINE)
         return cls(
             times=times,
             place=pose[:, :3],
-            pitch=np.arcsin(np.clip(2 * (w * y - z * x), -1, 1)),
-            roll=np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            pitch=pitch,
+            roll=roll,
             fallen_at=float(times[down[0]]) if len(down) else math.inf,
         )
 

@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from nutmeg.base.angles import wrap_angle
+from nutmeg.base.angles import heading_of, roll_pitch_yaw, wrap_angle
 from nutmeg.base.errors import UnknownNameError, UsageError
 from nutmeg.base.plugins import load_named
 from nutmeg.reality.behaviour import Behaviour
@@ -163,15 +163,6 @@ class ChannelModel:
         # On a row its neighbour plays no part, which may be missing after the end of a simulation.
         between = np.where(share == 0, first, np.where(share == 1, second, first + share * (second - first)))
         return np.asarray(self.gain[:, None] * between + self.bias[:, None])
-
-
-def roll_pitch_yaw(quaternions: Floats) -> Floats:
-    """Roll, pitch and yaw of unit quaternions (..., 4), (..., 3) [rad]."""
-    w, x, y, z = np.moveaxis(quaternions, -1, 0)
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))
-    yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    return np.stack([roll, pitch, yaw], axis=-1)
 
 
 def angular_rates(times: Floats, quaternions: Floats) -> Floats:
@@ -371,7 +362,7 @@ def _ball_way(seen: Movement) -> tuple[Floats, Floats]:
     """How far the ball came along and across the robot's starting heading, (N,) each [m]."""
     assert seen.ball is not None
     move = (seen.last(seen.ball) - seen.ball[:, 0])[:, :2]
-    yaw = np.zeros(len(move)) if seen.pose is None else roll_pitch_yaw(seen.pose[:, 0, 3:7])[:, 2]
+    yaw = np.zeros(len(move)) if seen.pose is None else heading_of(seen.pose[:, 0, 3:7])
     along = move[:, 0] * np.cos(yaw) + move[:, 1] * np.sin(yaw)
     return along, move[:, 1] * np.cos(yaw) - move[:, 0] * np.sin(yaw)
 
@@ -380,7 +371,7 @@ def _way(settings: FitnessSettings, seen: Movement, first: int) -> Floats:
     """Metres along the heading of the first row, less the sideways part, (N,)."""
     assert seen.pose is not None
     pose = seen.pose
-    yaw = roll_pitch_yaw(pose[:, 0, 3:7])[:, 2]
+    yaw = heading_of(pose[:, 0, 3:7])
     start = np.minimum(first, np.maximum(seen.frames - 1, 0))
     move = seen.last(pose)[:, :2] - pose[np.arange(len(pose)), start, :2]
     along = move[:, 0] * np.cos(yaw) + move[:, 1] * np.sin(yaw)

@@ -21,6 +21,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import SimulationError as BatchError
 
+from nutmeg.base.angles import uprightness
 from nutmeg.base.errors import UsageError
 from nutmeg.model.ode import is_ode
 from nutmeg.model.tables import SERVO_SLEW_LIMIT
@@ -78,7 +79,7 @@ class Rollout:
     @property
     def uprightness(self) -> Floats | None:
         """Cosine of the angle between the root's z axis and the vertical, (N, T)."""
-        return None if self.pose is None else _uprightness(self.pose)
+        return None if self.pose is None else uprightness(self.pose[..., 3:7])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +304,7 @@ class _Run:
         if self.data.shape[2]:
             self.data[alive, row : row + size] = data
         if fallen is not None:
-            down = _uprightness(qpos[..., self.table.root : self.table.root + 7]) < fallen
+            down = uprightness(qpos[..., self.table.root + 3 : self.table.root + 7]) < fallen
             first = np.where(down.any(axis=1), row + down.argmax(axis=1), self.length)
             self.frames[alive] = np.minimum(self.frames[alive], first)
 
@@ -422,11 +423,6 @@ def _ball_addresses(worlds: Worlds) -> Indices:
         return np.zeros(0, np.intp)
     model = worlds.scene.model
     return int(model.jnt_qposadr[model.body("ball").jntadr[0]]) + np.arange(3)
-
-
-def _uprightness(pose: Floats) -> Floats:
-    x, y = pose[..., 4], pose[..., 5]
-    return np.asarray(1 - 2 * (x * x + y * y))
 
 
 def _spread(name: str, values: NDArray[Kind], shape: tuple[int, ...]) -> NDArray[Kind]:

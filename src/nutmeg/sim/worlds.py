@@ -30,6 +30,7 @@ import numpy as np
 from mujoco.batch import Batch
 from mujoco.batch import SimulationError as BatchError
 
+from nutmeg.base.angles import uprightness
 from nutmeg.base.errors import ModelError, SimulationError, UnknownNameError
 from nutmeg.model.actuation import load_actuation
 from nutmeg.model.geometry import yaw_quaternion
@@ -348,8 +349,7 @@ class RobotWorlds:
 
     def uprightness(self) -> Floats:
         """Cosine of the angle between the root's z axis and the vertical, (N,)."""
-        x, y = self.pose[:, 4], self.pose[:, 5]
-        return np.asarray(1 - 2 * (x * x + y * y))
+        return uprightness(self.pose[:, 3:7])
 
     def push(self, force: ArrayLike, ids: ArrayLike | None = None) -> None:
         """Applies a force to the root's centre of mass from now on, (3,) or (N, 3) in the world's frame [N]."""

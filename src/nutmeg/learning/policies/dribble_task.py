@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
-from nutmeg.learning.courses import ROBOT_NAME, yaw_of
+from nutmeg.learning.courses import ROBOT_NAME, in_robot_frame, yaw_of
 from nutmeg.learning.policies.task import Rewards, RobotTask, TaskDesign
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.dribble import DECISION_CYCLES, asked_velocities, mirror_of_dribbling, observe_dribbling
@@ -149,7 +149,7 @@ class DribbleTask(RobotTask):
         """In the robots' frames: places and velocities of the balls, (N, 2) each, and the wanted directions (N,)."""
         pose, (place, velocity) = self._robot.pose, self._ball
         yaw = yaw_of(pose)
-        return turned(place - pose[:, :2], yaw), turned(velocity, yaw), self.direction - yaw
+        return in_robot_frame(place - pose[:, :2], yaw), in_robot_frame(velocity, yaw), self.direction - yaw
 
     def _begin(self, rows: Indices, seen: Floats32) -> None:
         rng, r, count = self._rng, self.rewards[0], len(rows)
@@ -209,11 +209,10 @@ class DribbleTask(RobotTask):
     def _reward(self, way: Floats, far: Floats) -> None:
         """Fills rewards, ends, and what is seen, after the balls have come some way (N, 2) [m]."""
         r, pose, velocity = self.rewards[0], self._robot.pose, self._robot.velocity
-        x, y = pose[:, 4:6].T
-        self.fell[:] = (1 - 2 * (x * x + y * y) < FALLEN_UP) | (pose[:, 2] < FALLEN_HEIGHT * r.stand_height)
+        self.fell[:] = (self._robot.uprightness() < FALLEN_UP) | (pose[:, 2] < FALLEN_HEIGHT * r.stand_height)
         ball, rolls, _ = self.truth_of_balls()
         lost = (np.hypot(*ball.T) > LOST_DISTANCE) & ~self.fell
-        self.way[:], aside = turned(way, self.direction).T
+        self.way[:], aside = in_robot_frame(way, self.direction).T
         nearer = far - self._behind()
         self.reward[:] = self.way - r.aside * np.abs(aside) + r.behind * nearer - r.fall * self.fell - r.lost * lost
         self.reward -= r.action * self.period * (self.action**2).mean(axis=1)
@@ -227,7 +226,7 @@ class DribbleTask(RobotTask):
         change = np.flatnonzero(self._decisions >= self._changes)
         self.direction[change] += r.level * r.change * self._rng.uniform(-1.0, 1.0, len(change))
         self._changes[change] += self._rng.integers(*CHANGE_DECISIONS, len(change))
-        torso = turned(velocity[:, :2], yaw_of(pose))
+        torso = in_robot_frame(velocity[:, :2], yaw_of(pose))
         self.truth[:] = np.concatenate([np.clip(ball, -2, 2), np.clip(rolls, -3, 3), torso, pose[:, 2:3]], axis=1)
         self.observation[:] = self._observed(np.arange(self.count))
 
@@ -249,9 +248,3 @@ class DribbleTask(RobotTask):
 def _towards(angles: Floats) -> Floats:
     """Unit vectors, (n, 2)."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-
-
-def turned(vectors: Floats, yaw: Floats) -> Floats:
-    """Vectors (n, 2) in frames that are turned by some angles (n,)."""
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    return np.stack([cos * vectors[:, 0] + sin * vectors[:, 1], cos * vectors[:, 1] - sin * vectors[:, 0]], axis=1)

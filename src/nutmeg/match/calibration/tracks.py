@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.angles import wrap_angle
+from nutmeg.base.angles import heading_of, rotated, wrap_angle
 from nutmeg.base.arrays import Bools, Floats, Ints
 from nutmeg.base.constants import BEHAVIOURAL_CYCLE
 from nutmeg.base.errors import UsageError
@@ -133,11 +133,10 @@ def _every(recording: Recording) -> int:
 
 def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> RobotTrack:
     pose = recording.read(f"{name}.pose")
-    w, x, y, z = pose[:, 3:7].T
-    up_x, up_y, up_z = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x**2 + y**2)
-    tilt = np.arccos(np.clip(up_z, -1.0, 1.0))
+    axis = rotated(pose[:, 3:7], np.array([0.0, 0.0, 1.0]))
+    tilt = np.arccos(np.clip(axis[:, 2], -1.0, 1.0))
     lies = fallen_times(tilt, _DRAWN_UPRIGHT_TILT if drawn else _UPRIGHT_TILT)
-    heading = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y**2 + z**2))[::every]
+    heading = heading_of(pose[::every, 3:7])
     place, there = pose[::every, :2], pose[::every, 2] > ABSENT_HEIGHT
     turned = wrap_angle(np.diff(heading, prepend=heading[:1]))
     moved = np.diff(place, axis=0, prepend=place[:1])
@@ -152,7 +151,7 @@ def _robot(recording: Recording, name: str, every: int, *, drawn: bool) -> Robot
         place=place,
         heading=heading,
         lies=lies[::every],
-        lean=np.arctan2(up_y, up_x)[::every],
+        lean=np.arctan2(axis[::every, 1], axis[::every, 0]),
         legs=legs,
         wish=wish,
         kick=kick,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from nutmeg.base.angles import heading_of
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.decisions import Event, MovePlayer, PlaceBall, SwapEnds
@@ -163,10 +164,8 @@ class RobotMatch:
         place, index = int(move.side) ^ self.swapped, move.number - 1
         robot = self._robots[place][index]
         pose, velocity = robot.pose, robot.velocity
-        w, x, y, z = pose[0, 3:].tolist()
-        heading = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) if move.heading is None else move.heading
         pose[0, :3] = *move.place, max(float(pose[0, 2]), self._start_heights[place][index])
-        pose[0, 3:] = yaw_quaternion(heading)
+        pose[0, 3:] = yaw_quaternion(float(heading_of(pose[0, 3:])) if move.heading is None else move.heading)
         velocity[0] = 0.0
 
     # ---- what a port has to have

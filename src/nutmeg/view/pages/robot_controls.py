@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nutmeg.base.angles import heading_of
 from nutmeg.base.errors import UsageError
 from nutmeg.view.html import render, script_frame
 from nutmeg.view.pages.orders import MAX_FORCE, MAX_LINE_LENGTH, Order, numbers_of, whole_number
@@ -198,8 +199,7 @@ def measured(film: Film, robot: str, now: float) -> Triple:
 
 def body_speed(poses: Floats, seconds: float) -> Triple:
     """Mean speeds of a body with poses (n, 7) that take `seconds`, in the frame half-way between first and last."""
-    w, x, y, z = poses[:, 3:7].T
-    yaw = np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+    yaw = np.unwrap(heading_of(poses[:, 3:7]))
     middle = float(yaw[0] + yaw[-1]) / 2
     east, north = (poses[-1, :2] - poses[0, :2]) / seconds
     ahead = float(np.cos(middle) * east + np.sin(middle) * north)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
+from nutmeg.base.angles import rotated
 from nutmeg.base.errors import ModelError
 
 if TYPE_CHECKING:
@@ -499,7 +500,7 @@ def local_poses(tree: Sequence[Piece], positions: Floats, turns: Floats) -> tupl
     bodies = np.array([p.body for p in tree])
     parents = np.array([tree[p.parent].body if p.parent >= 0 else 0 for p in tree])
     back = turns[parents] * [1.0, -1.0, -1.0, -1.0]
-    local = _rotate(back, positions[bodies] - positions[parents])
+    local = rotated(back, positions[bodies] - positions[parents])
     turned = _multiply(back, turns[bodies])
     return local, turned * np.where(turned[:, :1] < 0, -1.0, 1.0)
 
@@ -540,12 +541,6 @@ def _matrix(quaternion: Any) -> Floats:  # noqa: ANN401
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, np.asarray(quaternion, dtype=np.float64))
     return matrix.reshape(3, 3)
-
-
-def _rotate(q: Floats, v: Floats) -> Floats:
-    """Vectors (n, 3) turned by quaternions (n, 4)."""
-    twice = 2.0 * np.cross(q[:, 1:], v)
-    return v + q[:, :1] * twice + np.cross(q[:, 1:], twice)
 
 
 def _multiply(a: Floats, b: Floats) -> Floats:

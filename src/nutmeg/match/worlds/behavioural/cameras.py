@@ -23,6 +23,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from nutmeg.base.angles import rotated
 from nutmeg.base.arrays import Floats
 from nutmeg.base.errors import UsageError
 from nutmeg.base.interrupts import Closing
@@ -137,7 +138,7 @@ class _CameraScene:
             lean = _LEAN_OF_POSTURE.get(Posture(int(state.posture[match, slot])), 0.0)
             turn = _leaning(heading, lean, float(state.fallen_to[match, slot]))
             yaw, pitch = state.head[match, slot].tolist()
-            up = np.array(_turned(turn, self._neck))
+            up = rotated(np.array(turn), self._neck)
             places[body] = x, y, _LYING_LIFT * math.sin(lean)
             turns[body] = turn
             places[head] = x + up[0], y + up[1], _LYING_LIFT * math.sin(lean) + up[2]
@@ -158,12 +159,6 @@ def _leaning(heading: float, lean: float, to: float) -> list[float]:
         quaternion_product(euler_quaternion((0.0, 0.0, heading + to)), euler_quaternion((0.0, lean, 0.0))),
         euler_quaternion((0, 0, -to)),
     )
-
-
-def _turned(turn: list[float], point: Floats) -> Floats:
-    out = np.zeros(3)
-    mujoco.mju_rotVecQuat(out, point, np.array(turn))
-    return out
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, colour: tuple[float, float, float]) -> None:

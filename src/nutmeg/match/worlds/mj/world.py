@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from nutmeg.base.angles import heading_of
 from nutmeg.base.constants import GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.rules.book import MAX_PLAYERS
@@ -353,8 +354,7 @@ class MatchWorld(SeatedWorld):
 
     def heading(self, slot: int) -> float:
         """Where the torso of a player looks, 0 along x [rad]."""
-        w, x, y, z = self.world.qpos[self.ground.numbers(int(self.seat_of[slot]))[0]][3:7].tolist()
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return float(heading_of(self.world.qpos[self.ground.numbers(int(self.seat_of[slot]))[0]][3:7]))
 
     def joint_angles(self) -> Floats:
         """(22, 23) the angles of the joints as they are now [rad]; zeros where there is none."""
