@@ -81,6 +81,7 @@ def test_a_match_interrupted_before_its_first_row_leaves_no_empty_recording(
         (["--right", "nao-v6"], "nao-spark"),
         (["--images"], "add --world behavioural"),
         (["--camera-robot", "nao-v9"], "nao-v6"),
+        (["--camera-robot", "nao-v6"], "go with --record-cameras"),
         (["--record-cameras", "--camera-labels", "--camera-format", "mp4"], "a video has neither labels"),
         (["--motions", "absent"], "absent: does not exist; needed is a folder with motions"),
         (["--field", "floor"], "no goals"),

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nutmeg.base.arrays import Bytes, Floats
-    from nutmeg.model.field import Lighting
     from nutmeg.model.scene import Placement, Scene
     from nutmeg.model.sensors import CameraSettings
     from nutmeg.model.tables import RobotTable
@@ -169,7 +168,7 @@ def _write_frames(arguments: FramesArguments, terminal: Terminal) -> dict[str, A
         labels=arguments.labels,
         robot=arguments.robot,
         effects=checked_effects(arguments.effects),
-        lights="" if arguments.lights == "field" else arguments.lights,
+        lights=arguments.lights,
         shadows=arguments.shadows,
     )
     with terminal.counting("drawing") as on_progress:
@@ -183,6 +182,7 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     check_output(arguments.output, ".png")
     from PIL import Image
 
+    from nutmeg.model.field import lights_on, load_field
     from nutmeg.model.sensors import checked_effects
     from nutmeg.sim.cameras import Quality, SceneRenderer, camera_size, scene_cameras
     from nutmeg.view.files.pictures import SheetPanel, contact_sheet
@@ -191,9 +191,8 @@ def _show(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
     scene, name = _scene(arguments)
     settings = scene_cameras(scene)[name]
     size = arguments.size if all(arguments.size) else camera_size(scene.model, name)
-    lighting = _lighting(arguments)
     quality = Quality(shadows=arguments.shadows, samples=4)
-    lights = None if lighting is None else lighting.light
+    lights = lights_on(load_field(arguments.field), arguments.lights)
     with SceneRenderer(scene.model, size, quality=quality, lights=lights) as renderer:
         qpos, qvel, ball = _state(scene, renderer, name, arguments.turn)
         sight = _Sight(scene.model, name, size, settings, renderer, arguments, qpos, qvel)
@@ -362,17 +361,6 @@ def _put_ball(scene: Scene, renderer: SceneRenderer, name: str, qpos: Floats) ->
     return 0.63, 0.76
 
 
-def _lighting(arguments: CameraOptions) -> Lighting | None:
-    from nutmeg.base.errors import UnknownNameError
-    from nutmeg.model.field import lighting_names, load_lights
-
-    if arguments.lights == "field":
-        return None
-    if arguments.lights not in lighting_names() and not arguments.lights.endswith(".toml"):
-        raise UnknownNameError("lighting", arguments.lights, [*lighting_names(), "field"])
-    return load_lights(arguments.lights)
-
-
 def _effect_notes(settings: CameraSettings, arguments: Arguments) -> dict[str, str]:
     """The numbers behind each effect that the camera has; an effect with a perfect camera's numbers is left out."""
     s = settings
@@ -437,7 +425,8 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
     import numpy as np
 
     from nutmeg.model import SceneSettings, assemble
-    from nutmeg.reality.logs.pictures import Bystander, PictureScene, PicturesFile, lights_of
+    from nutmeg.model.field import lights_on, load_field
+    from nutmeg.reality.logs.pictures import Bystander, PictureScene, PicturesFile
     from nutmeg.reality.twin import TWIN_ROBOT
     from nutmeg.sim.cameras import camera_size
 
@@ -457,7 +446,7 @@ def _picture_scene(arguments: FitDataArguments, robot: Placement, camera: str) -
         view=tuple(_view(k, arguments, table, neck, still, rng) for k in range(arguments.views)),
     )
     size = arguments.size if all(arguments.size) else camera_size(scene.model, f"{TWIN_ROBOT}/{camera}")
-    return PictureScene(description, arguments.robot, robot.type, lights_of(lights, Path()), size)
+    return PictureScene(description, arguments.robot, robot.type, lights_on(load_field(arguments.field), lights), size)
 
 
 def _neck(model: Any, camera: str, table: RobotTable) -> list[str]:  # noqa: ANN401 (the compiled scene)

@@ -217,6 +217,8 @@ def check(arguments: Arguments) -> None:
         load_robot(arguments.camera_robot)
     if arguments.record_cameras:
         _frame_plan(arguments)
+    elif arguments.camera_labels or arguments.camera_robot:
+        raise UsageError("--camera-labels and --camera-robot go with --record-cameras.")
     if arguments.world == BEHAVIOURAL:
         _check_behavioural(arguments)
     else:

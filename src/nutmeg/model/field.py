@@ -31,12 +31,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import mujoco
 
+from nutmeg.base.errors import UnknownNameError
 from nutmeg.base.settings import Bounds, at_least, check_bounds, names_in, read_named
 
 if TYPE_CHECKING:
@@ -527,6 +528,8 @@ def _add_light(spec: mujoco.MjSpec, field: FieldSettings) -> None:
         spec.stat.extent = reach / 2
 
 
+OWN_LIGHTS, _LIT_LENGTH = "field", 9.0
+"""The name of a field's own lights; the length of the pitch that built-in lightings are for [m]."""
 LIGHTS_FOLDER = Path(__file__).parent / "data" / "lights"
 MAX_LIGHTS = 8
 """Largest number of lights in a scene, which is that of OpenGL."""
@@ -584,3 +587,27 @@ def lighting_names() -> list[str]:
 def load_lights(name: str | Path) -> Lighting:
     """A built-in lighting by name, or a user's by the path of its TOML file."""
     return read_named(name, LIGHTS_FOLDER, Lighting, "lighting")
+
+
+def lights_on(pitch: FieldSettings, name: str, folder: Path | None = None) -> tuple[Light, ...] | None:
+    """The lights that a name means on a field; None for the field's own, which are called `field`.
+
+    Built-in lightings are those of a pitch of 9 m. Above a longer one lamps hang as much farther apart and higher, or
+    its ends would be dark.
+
+    Args:
+        pitch: the field.
+        name: of a built-in lighting, the path of a TOML file, or `field`.
+        folder: of the file that has the name, where relative paths begin; the current folder if left out.
+    """
+    if name == OWN_LIGHTS:
+        return None
+    if name.endswith(".toml"):
+        return load_lights(name if folder is None else folder / name).light
+    if name not in lighting_names():
+        raise UnknownNameError("lighting", name, [*lighting_names(), OWN_LIGHTS], where=str(folder or ""))
+    farther = max(pitch.length / _LIT_LENGTH, 1.0)
+    return tuple(
+        replace(light, pos=(farther * light.pos[0], farther * light.pos[1], farther * light.pos[2]))
+        for light in load_lights(name).light
+    )

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nutmeg.base.errors import NutmegError, UsageError
+from nutmeg.base.errors import FileError, NutmegError, UsageError
 from nutmeg.match.drawing import Kind, match_scene
 from nutmeg.match.rules.slots import Side, slot_of
+from nutmeg.model.field import Light, lights_on, load_field, load_lights
 from nutmeg.model.scene import assemble
 from nutmeg.model.sensors import CameraSettings
 from nutmeg.recording import Channel, Manifest, RecordingWriter
@@ -158,6 +159,32 @@ def test_robots_have_their_own_cameras_unless_others_are_named(recorded: Path, t
     with pytest.raises(NutmegError, match="unknown robot"):
         write_cameras(recorded, tmp_path / "other", FramePlan(robot="nao-v9"))
     assert not (tmp_path / "other").exists()
+
+
+def test_pictures_that_were_interrupted_leave_nothing_and_a_file_is_no_folder(recorded: Path, tmp_path: Path) -> None:
+    def interrupt(done: int, _total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_cameras(recorded, tmp_path / "new" / "frames", FramePlan(rate=20.0), on_progress=interrupt)
+    assert list((tmp_path / "new").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match="is not an empty folder"):
+        write_cameras(recorded, tmp_path / "file")
+
+
+def test_a_hall_lights_the_ends_of_a_long_pitch_too(recorded: Path, tmp_path: Path) -> None:
+    lamps = lights_on(load_field("sim3d"), "hall")
+    assert lamps is not None
+    assert max(lamp.pos[0] for lamp in lamps) == pytest.approx(2.2 * 30.0 / 9.0)
+    assert lights_on(load_field("spl2025"), "hall") == load_lights("hall").light
+    (tmp_path / "mine.toml").write_text("[[light]]\npos = [1.0, 2.0, 3.0]\n")
+    assert lights_on(load_field("sim3d"), "mine.toml", tmp_path) == (Light(pos=(1.0, 2.0, 3.0)),)
+    write_cameras(recorded, tmp_path / "frames", FramePlan(moments=2, lights="hall"))
+    pictures = [np.asarray(Image.open(path)) for path in (tmp_path / "frames").rglob("*.png")]
+    assert len(pictures) == 2
+    assert min(picture.mean() for picture in pictures) > 60
 
 
 def test_a_robot_that_never_leaves_its_place_below_the_pitch_has_no_pictures(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ from PIL import Image
 from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError
 from nutmeg.base.settings import line_of, read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
-from nutmeg.model.field import lighting_names, load_lights
+from nutmeg.model.field import lights_on, load_field
 from nutmeg.model.geometry import quaternion_product, yaw_quaternion
 from nutmeg.model.parameters import adjusted_cameras, parse_target
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
@@ -422,22 +422,12 @@ def read_picture_set(
     height, width = images[0].shape[1:3]
     if min(height, width) < block:
         raise FileError(folder, f"has pictures of {width} x {height}, smaller than a block of {block} pixels.")
-    place = PictureScene(
-        description, twin.settings.robot, twin.settings.type, lights_of(description.lights, folder), (width, height)
-    )
+    lights = lights_on(load_field(description.field), description.lights, folder)
+    place = PictureScene(description, twin.settings.robot, twin.settings.type, lights, (width, height))
     columns = PICTURE_COLUMNS if any(len(of_one) > 1 for of_one in images) else PICTURE_COLUMNS[: len(COLOUR_CHANNELS)]
     series = np.concatenate([block_statistics(of_one, block) for of_one in images])[:, : len(columns)]
     real = Behaviour(columns=columns, units=(PIXEL_UNIT,) * len(columns), series=series, source=name or folder.name)
     return PictureSet(source=name or folder.name, place=place, real=real, block=block, conditions=conditions)
-
-
-def lights_of(name: str, folder: Path) -> tuple[Light, ...] | None:
-    """The lights that a name means: a lighting, a file in the folder, or None for the field's own."""
-    if name == "field":
-        return None
-    if name not in lighting_names() and not name.endswith(".toml"):
-        raise UnknownNameError("lighting", name, [*lighting_names(), "field"], where=str(folder / PICTURES_FILE))
-    return load_lights(name if name in lighting_names() else folder / name).light
 
 
 def _view_state(scene: Scene, view: View) -> tuple[Floats, Floats]:

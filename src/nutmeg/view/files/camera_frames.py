@@ -33,13 +33,14 @@ from PIL import Image
 from nutmeg.base.angles import wrap_angle_exactly
 from nutmeg.base.errors import FileError, UsageError, writing
 from nutmeg.base.interrupts import Closing
+from nutmeg.base.journal import draft
 from nutmeg.base.settings import Bounded, above, at_least
 from nutmeg.match.drawing import BALL_LABEL, FIRST_ROBOT_LABEL, GOAL_LABELS, LINE_LABEL, geom_labels
 from nutmeg.match.rules.slots import SLOT_NAMES
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, camera_pose
 from nutmeg.match.worlds.behavioural.cameras import Cameras
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch, is_behavioural
-from nutmeg.model.field import load_lights
+from nutmeg.model.field import OWN_LIGHTS, lights_on, load_field
 from nutmeg.model.geometry import camera_quaternion, euler_quaternion
 from nutmeg.model.robot import load_robot
 from nutmeg.model.sensors import CAMERA_EFFECTS, CameraSettings, load_cameras
@@ -52,7 +53,7 @@ from nutmeg.view.stage.cameras import robot_cameras, root_body, thing_position
 from nutmeg.view.stage.film import UNDERGROUND, Film
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nutmeg.base.arrays import Bytes, Floats, Ints
@@ -104,8 +105,8 @@ class FramePlan(Bounded):
     world are those of the match's eyes."""
     effects: tuple[str, ...] = CAMERA_EFFECTS
     """Effects of lens and sensor to apply; in the behavioural world the eyes say."""
-    lights: str = ""
-    """Name or file of the lights; empty for those of the recorded scene."""
+    lights: str = OWN_LIGHTS
+    """Name or file of the lights; `field` for those of the recorded scene."""
     shadows: bool = False
     """Whether lights cast shadows, which takes several times as long."""
 
@@ -125,7 +126,7 @@ def write_cameras(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Write pictures of a recording's cameras into a folder without files; returns their number.
+    """Writes pictures of a recording's cameras into a folder, whole or not at all; returns their number.
 
     Args:
         path: the recording.
@@ -136,38 +137,58 @@ def write_cameras(
     plan, recording = plan or FramePlan(), Recording.open(path)
     if not len(recording.times):
         raise UsageError(f"{path}: the recording has no rows yet, so there is nothing to draw.")
-    if folder.exists() and any(folder.iterdir()):
-        raise FileError(folder, "the folder is not empty; write the cameras' pictures elsewhere.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise FileError(folder, "is not an empty folder; write the cameras' pictures elsewhere.")
     own = is_behavioural(recording) and not plan.robot
+    if own and (plan.lights != OWN_LIGHTS or plan.shadows or plan.effects != CAMERA_EFFECTS):
+        raise UsageError(
+            f"{path}: players of the behavioural world see with the lights, the lens and the sensor of their eyes. "
+            "Name the robot whose cameras they shall carry, for instance nao-v6, to choose others."
+        )
     with _EyesSource(recording) if own else _SceneSource(recording, plan) as source:
         chosen = _chosen_rows(source, recording.times, plan)
         total = sum(len(rows) * len(source.cameras[robot]) for robot, rows in chosen.items())
         if not total:
             raise UsageError(f"{path}: no robot with a camera is on the pitch, so there is nothing to draw.")
         with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        done, labels = 0, _Labels(folder) if plan.labels else None
-        with (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table:
-            lines = csv.writer(table)
-            lines.writerow(("robot", "camera", "frame", "time", *_TRUTH_COLUMNS, *_CAMERA_COLUMNS, *_LENS_COLUMNS))
-            for robot, rows in chosen.items():
-                with _takers(folder, robot, source.cameras[robot], plan) as takers:
-                    for frame, row in enumerate(rows):
-                        truth, shots = source.shoot(robot, row, labels=plan.labels)
-                        for camera, shot, take in zip(source.cameras[robot], shots, takers, strict=True):
-                            take(shot.picture)
-                            numbers = (recording.times[row], *truth, *shot.place, *shot.turn, *camera.lens)
-                            lines.writerow((robot, camera.name, frame, *(f"{number:.7g}" for number in numbers)))
-                            if labels is not None and shot.mask is not None:
-                                labels.take((robot, camera.name, frame), shot.mask, source.names(row))
-                        done += len(shots)
-                        on_progress(done, total)
-        if labels is not None:
-            labels.close()
-    how = f"{plan.moments} moments chosen with seed {plan.seed}" if plan.moments else f"{plan.rate:g} a second"
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with draft(folder) as temporary:  # pictures without their table and labels would be of no use
+                temporary.mkdir()
+                _write_pictures(source, chosen, recording.times, temporary, plan, lambda done: on_progress(done, total))
+    return total
+
+
+def _write_pictures(
+    source: _Source,
+    chosen: Mapping[str, Sequence[int]],
+    times: Floats,
+    folder: Path,
+    plan: FramePlan,
+    on_picture: Callable[[int], None],
+) -> None:
+    """Writes the pictures of the chosen rows of each robot, the table of the truth, the labels and the README."""
+    done, labels = 0, _Labels(folder) if plan.labels else None
+    with (folder / "frames.csv").open("w", encoding="utf-8", newline="") as table:
+        lines = csv.writer(table)
+        lines.writerow(("robot", "camera", "frame", "time", *_TRUTH_COLUMNS, *_CAMERA_COLUMNS, *_LENS_COLUMNS))
+        for robot, rows in chosen.items():
+            with _takers(folder, robot, source.cameras[robot], plan) as takers:
+                for frame, row in enumerate(rows):
+                    truth, shots = source.shoot(robot, row, labels=plan.labels)
+                    for camera, shot, take in zip(source.cameras[robot], shots, takers, strict=True):
+                        take(shot.picture)
+                        numbers = (times[row], *truth, *shot.place, *shot.turn, *camera.lens)
+                        lines.writerow((robot, camera.name, frame, *(f"{number:.7g}" for number in numbers)))
+                        if labels is not None and shot.mask is not None:
+                            labels.take((robot, camera.name, frame), shot.mask, source.names(row))
+                    done += len(shots)
+                    on_picture(done)
+    if labels is not None:
+        labels.close()
+    moments = sum(map(len, chosen.values()))  # the recording may have fewer than were asked for
+    how = f"{moments} moments chosen with seed {plan.seed}" if plan.moments else f"{plan.rate:g} a second"
     text = _README_TEXT.format(how=how, form="a folder of numbered pictures" if plan.form == "png" else "a video")
     (folder / "README.txt").write_text(text + (_LABELS_TEXT if plan.labels else ""), encoding="utf-8")
-    return total
 
 
 def rows_at(times: Floats, rate: float) -> Ints:
@@ -304,7 +325,7 @@ class _SceneSource(Closing):
         players = set(self._film.robots) <= set(SLOT_NAMES)
         self._names: Sequence[str] = SLOT_NAMES if players else self._film.robots
         self._labels = geom_labels(model, self._names)
-        lights = load_lights(plan.lights).light if plan.lights else None
+        lights = lights_on(load_field(str(recording.manifest.config.get("field", "none"))), plan.lights)
         self._renderer = SceneRenderer(model, (640, 480), quality=Quality(shadows=plan.shadows), lights=lights)
         drawn = self._renderer.model
         self._clear = np.flatnonzero(drawn.geom_rgba[:, 3] < 1.0)  # nets, behind which things are seen

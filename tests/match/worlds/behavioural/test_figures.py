@@ -134,8 +134,10 @@ def test_all_cameras_are_written_with_the_truth(
     picture = np.asarray(Image.open(tmp_path / "cameras" / "left2-top" / "000002.png"))
     assert picture.shape == (240, 320, 3)
     assert picture.std() > 5.0
-    with pytest.raises(NutmegError, match="not empty"):
+    with pytest.raises(NutmegError, match="not an empty folder"):
         write_cameras(path, tmp_path / "cameras")
+    with pytest.raises(NutmegError, match="Name the robot whose cameras they shall carry"):
+        write_cameras(path, tmp_path / "lit", FramePlan(lights="hall"))
 
 
 def _check_labels(folder: Path) -> None:
