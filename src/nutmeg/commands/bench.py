@@ -1,7 +1,7 @@
 """Measure speed and memory beside bare MuJoCo, in the same run on the same model.
 
-Speeds are physics steps per second of one thread, control cycle of 20 ms included; the peer is a loop over
-mj_step with the same commands. Ours and the peer take turns, and the best turn of each counts.
+Speeds are physics steps per second of processor time of one thread, control cycle of 20 ms included; the peer is a
+loop over mj_step with the same commands. Ours and the peer take turns, and the best turn of each counts.
 
 example: nutmeg bench
          nutmeg bench --only nao-v6 --json

@@ -4,7 +4,7 @@ Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with
 --describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
 angles, and learn in bodies that differ in mass, friction, gains and delay. Run and turn are walks that are mostly asked
 to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups, kicks and dives are those
-of nao-spark. A network that dribbles steers the walk `policy` of nao-spark, t1 or k1.
+of nao-spark. A network that dribbles steers the walk `policy` of nao-spark, nao-v6, t1 or k1.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and dribbling has dribble.toml, for programs
@@ -101,7 +101,7 @@ class Arguments(JsonOption):
     """The task that the network learns."""
     robot: str = "nao-spark"
     """Which robot: a name, or the path of a file or folder. Get-ups, kicks and dives are those of nao-spark; dribbling
-    needs a robot with a walk `policy` (nao-spark, t1, k1)."""
+    needs a robot with a walk `policy` (nao-spark, nao-v6, t1, k1)."""
     type: str = ""
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"

@@ -380,3 +380,11 @@ def test_values_show_under_the_pointer_curves_can_be_hidden_pictures_zoomed_and_
 def brightness(colour: str) -> float:
     """Of `rgb(1, 2, 3)`, 0 to 255."""
     return float(np.mean([float(part) for part in re.findall(r"[\d.]+", colour)[:3]]))
+
+
+def test_the_worst_recording_is_told_by_errors_of_one_unit(fitted: FitReport) -> None:
+    angle, _ = fitted.series
+    gyro = replace(angle, channel="gyro", unit="deg/s", measured=angle.measured * 100, after=angle.after * 90)
+    report = replace(fitted, series=(gyro, angle), error_unit="rad")
+    shown = page(fit_page(report))
+    assert "angle in " in shown[: shown.index("gyro in ")], "the picture at the top is that of the angle"

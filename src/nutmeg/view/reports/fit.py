@@ -550,8 +550,10 @@ def _series(report: FitReport) -> Iterator[Block]:
             keys.append(key)
     yield Legend(keys=tuple(keys))
     worst = []
+    # Errors of different units cannot be compared: where there are several, that of the report's error counts.
+    compared = [one for one in report.series if one.unit == report.error_unit] or report.series
     for held_out, which in ((False, "that were fitted"), (True, "never seen by the fit")):
-        group = [one for one in report.series if one.held_out == held_out]
+        group = [one for one in compared if one.held_out == held_out]
         if group:
             one = max(group, key=lambda one: one.mean_error(one.after))
             caption = f"{one.recording}: the largest error of the recordings {which}, {_error_numbers(one)}"
@@ -574,7 +576,8 @@ def _each_recording(report: FitReport) -> Iterator[Block]:
 def _error_numbers(one: Series) -> str:
     """The mean absolute errors of a series before and after the fit, with their unit."""
     errors = (one.mean_error(one.before), one.mean_error(one.after))
-    return f"{' → '.join(f'{error:.3g}' for error in errors if error >= 0)} {one.unit}".strip()
+    known = " → ".join(f"{error:.3g}" for error in errors if error >= 0)
+    return f"{known} {one.unit}".strip() if known else "not known"
 
 
 def _error_alt(one: Series) -> str:
