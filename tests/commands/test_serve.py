@@ -276,6 +276,8 @@ def test_agents_without_a_server_are_told_so_before_players_are_made(
         port = free.getsockname()[1]
     assert main(["agents", "--players", "1", "--port", str(port), *options]) == 3
     assert f"no server answers on 127.0.0.1, port {port}" in capsys.readouterr().err
+    assert main(["agents", "--host", "nowhere.invalid", *options]) == 3
+    assert "no server answers on nowhere.invalid" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,15 @@ def action_message(action: Action) -> bytes:
 
 
 def check_listening(host: str, port: int) -> None:
-    """Raises an error if `host` is this machine and no server listens on the port.
+    """Raises an error if `host` has no address, or is this machine and no server listens on the port.
 
     The server does not notice: a port that can be bound has no listener. A connection that is closed at once would
     abort rcssserver3d, if its agents have threads of their own, as they have by default.
     """
+    try:
+        socket.getaddrinfo(host, port)
+    except socket.gaierror as error:
+        raise _no_server(host, port, error.strerror or str(error)) from None
     try:
         with socket.socket() as probe:
             probe.bind((host, port))
