@@ -114,7 +114,7 @@ class FramePlan(Bounded):
         super().__post_init__()
         if self.form == "mp4" and (self.labels or self.moments):
             raise UsageError(
-                "a video has neither labels, which name files of pictures, nor single moments; write numbered PNG "
+                "a video has neither labels nor single moments; write numbered PNG "
                 "files, or leave them out."
             )
 
