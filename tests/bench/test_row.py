@@ -29,14 +29,14 @@ def test_a_row_has_the_promised_keys() -> None:
     ],
 )
 def test_a_row_says_whether_the_promise_is_kept(goal: dict[str, float], target: str, met: str) -> None:
-    assert row(**goal).cells() == ("ant", "1.235e+04", "steps/s", "bare 14,000", "0.88", target, met)
+    assert row(**goal).cells() == ("ant", "12,346", "steps/s", "bare 14,000", "0.88", target, met)
     assert row(**goal).as_json()["target"] == target
 
 
 def test_a_row_without_a_peer_leaves_it_out() -> None:
     alone = row(peer="", ratio=None)
     assert alone.cells()[4] == ""
-    assert alone.sentence() == "ant: 1.235e+04 steps/s"
+    assert alone.sentence() == "ant: 12,346 steps/s"
     assert row().sentence().endswith("(bare 14,000)")
 
 

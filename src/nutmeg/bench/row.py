@@ -49,6 +49,11 @@ class Row:
             return self.value >= self.least
         return None if self.below is None else self.value < self.below
 
+    @property
+    def shown(self) -> str:
+        """The value with four digits, and as a whole number from 1,000 on."""
+        return f"{self.value:,.0f}" if self.value >= 1000 else f"{self.value:.4g}"
+
     def as_json(self) -> dict[str, Any]:
         """The row as JSON values."""
         return {key: getattr(self, key) for key in ("name", "value", "unit", "peer", "ratio", "target")}
@@ -57,11 +62,11 @@ class Row:
         """The row of the table."""
         ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
         met = {True: "yes", False: "NO", None: ""}[self.met]
-        return (self.name, f"{self.value:,.4g}", self.unit, self.peer, ratio, self.target, met)
+        return (self.name, self.shown, self.unit, self.peer, ratio, self.target, met)
 
     def sentence(self) -> str:
         """The row as a line that is printed while benchmarks run."""
-        return f"{self.name}: {self.value:,.4g} {self.unit}" + (f" ({self.peer})" if self.peer else "")
+        return f"{self.name}: {self.shown} {self.unit}" + (f" ({self.peer})" if self.peer else "")
 
 
 def resident_bytes(process: int | str = "self") -> int:
