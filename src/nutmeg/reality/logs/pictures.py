@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError
+from nutmeg.base.errors import FileError, ModelError, RecordingError, UnknownNameError, writing
 from nutmeg.base.settings import line_of, read
 from nutmeg.model import Placement, SceneSettings, assemble, load_robot
 from nutmeg.model.field import lights_on, load_field
@@ -184,14 +184,12 @@ def read_pictures(folder: Path) -> tuple[PicturesFile, list[Bytes]]:
 
 def write_pictures(folder: Path, description: PicturesFile, images: Sequence[Bytes]) -> None:
     """Writes a folder that `read_pictures` reads; images are (pictures, height, width, 3) for each view."""
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for view, pictures in zip(description.view, images, strict=True):
             for name, picture in zip(view.files, pictures, strict=True):
                 Image.fromarray(picture).save(folder / name, "PNG")
         (folder / PICTURES_FILE).write_text(_text(description), encoding="utf-8")
-    except OSError as error:
-        raise FileError(folder, f"cannot be written: {error.strerror}.") from None
 
 
 def _picture(folder: Path, name: str, line: int | None) -> Bytes:

@@ -114,8 +114,7 @@ class FramePlan(Bounded):
         super().__post_init__()
         if self.form == "mp4" and (self.labels or self.moments):
             raise UsageError(
-                "a video has neither labels nor single moments; write numbered PNG "
-                "files, or leave them out."
+                "a video has neither labels nor single moments; write numbered PNG files, or leave them out."
             )
 
 
@@ -523,8 +522,4 @@ def _takers(folder: Path, robot: str, cameras: Sequence[_Camera], plan: FramePla
 
 def _save_numbered(folder: Path, numbers: Iterator[int], picture: Bytes) -> None:
     """Save a picture under the next number."""
-    path = folder / f"{next(numbers):06d}.png"
-    try:
-        Image.fromarray(picture).save(path, compress_level=1)
-    except OSError as error:
-        raise FileError(path, f"the picture cannot be written: {error.strerror}.") from None
+    Image.fromarray(picture).save(folder / f"{next(numbers):06d}.png", compress_level=1)

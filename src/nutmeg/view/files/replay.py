@@ -36,7 +36,8 @@ import tyro
 import viser
 import zstandard
 
-from nutmeg.base.errors import FileError, NutmegError, UsageError
+from nutmeg.base.errors import NutmegError, UsageError, writing
+from nutmeg.base.journal import draft
 from nutmeg.recording.manifest import MANIFEST
 from nutmeg.view.html import read_text, render, script_json
 from nutmeg.view.match_story import MatchStory, is_match
@@ -282,7 +283,6 @@ class _ReplayWriter:
 
     def finish(self, out: Path) -> int:
         """Write the page; returns its size in bytes."""
-        unfinished = out.with_name(f".{out.name}.unfinished")
         title = f"<title>{html.escape(self._film.title)} · Nutmeg</title>"
         plots = self._signals.packed(self._plots, self._titles)
         table = {
@@ -300,13 +300,9 @@ class _ReplayWriter:
             script=read_text("page.js") + read_text("replay_plots.js"),
         )
         try:
-            with unfinished.open("wb") as file:
+            with writing(out), draft(out) as temporary, temporary.open("wb") as file:
                 self._reel.write(file, head)
-            unfinished.replace(out)
-        except OSError as error:
-            raise FileError(out, f"the replay cannot be written: {error.strerror}.") from error
         finally:
-            unfinished.unlink(missing_ok=True)
             self._reel.close()
         return out.stat().st_size
 
