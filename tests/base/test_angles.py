@@ -50,4 +50,7 @@ def test_attitudes_are_those_of_scipy_and_of_compiled_code() -> None:
     assert rotated == pytest.approx(turns.apply(vectors))
     for turn, vector, expected in zip(quaternions.tolist(), vectors.tolist(), rotated, strict=True):
         assert angle_kernels.rotate(tuple(turn), tuple(vector)) == pytest.approx(expected)
+    for turn, yaw, up in zip(quaternions.tolist(), angles.heading_of(quaternions), matrices[:, 2, :], strict=True):
+        assert angle_kernels.heading_of(tuple(turn)) == pytest.approx(float(yaw))
+        assert angle_kernels.upward(tuple(turn)) == pytest.approx(tuple(up))
     assert angles.rotated(quaternions[0], vectors[0]) == pytest.approx(rotated[0])

@@ -1,6 +1,6 @@
 """Angles and rotations, for compiled code.
 
-`wrap_angle` and `wrap_angle_exactly` are those of `nutmeg.base.angles`, which loads no numba.
+The functions are those of `nutmeg.base.angles`, which loads no numba.
 """
 
 from __future__ import annotations
@@ -35,3 +35,17 @@ def rotate(turn: Quaternion, vector: Vector) -> Vector:
     a, b, c = vector
     cx, cy, cz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
     return a + w * cx + (y * cz - z * cy), b + w * cy + (z * cx - x * cz), c + w * cz + (x * cy - y * cx)
+
+
+@inlined
+def heading_of(turn: Quaternion) -> float:
+    """Where the x axis of a body points on the ground [rad]."""
+    w, x, y, z = turn
+    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+@inlined
+def upward(turn: Quaternion) -> Vector:
+    """The upward direction in the frame of a body."""
+    w, x, y, z = turn
+    return 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)

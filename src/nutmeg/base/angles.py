@@ -1,6 +1,6 @@
 """Angles within half a turn, and what quaternions (w, x, y, z) say about attitudes [rad].
 
-`nutmeg.base.angle_kernels` has the first two functions and a rotation for compiled code.
+`nutmeg.base.angle_kernels` has most of these functions for compiled code.
 """
 
 from __future__ import annotations

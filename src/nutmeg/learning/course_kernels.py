@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from nutmeg.base.angle_kernels import heading_of, upward
 from nutmeg.base.kernels import for_each_world, kernel
 from nutmeg.learning import rewards
 from nutmeg.learning.courses import (
@@ -179,7 +180,7 @@ def judge_robots(
 @kernel
 def _is_lying(pose: Floats, height: float) -> bool:
     """Whether a robot with a torso at `pose` (7,), which was at a height [m] at the start, has fallen."""
-    upright = 1 - 2 * (pose[4] * pose[4] + pose[5] * pose[5])
+    upright = upward((pose[3], pose[4], pose[5], pose[6]))[2]
     lying: bool = upright < FALLEN_COSINE or pose[2] < FALLEN_HEIGHT_SHARE * height
     return lying
 
@@ -194,8 +195,7 @@ def find_lying(poses: Floats, height: float, lying: Bools) -> None:
 @kernel
 def heading(pose: Floats) -> float:
     """The heading of a torso with a pose (7,) [rad]."""
-    w, x, y, z = pose[3], pose[4], pose[5], pose[6]
-    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    return heading_of((pose[3], pose[4], pose[5], pose[6]))
 
 
 @kernel

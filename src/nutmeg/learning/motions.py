@@ -24,6 +24,7 @@ import numpy as np
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import yaw_of
 from nutmeg.learning.policies.motion_task import BALL_AWAY, GetUpTask, KickTask, MotionRewards
+from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import ROBOT_NAME, JointTargets, Mirror
 from nutmeg.motion.keyframes import motion_path
@@ -68,8 +69,6 @@ WALKS = {"nao-spark": "policy", "t1": "policy-t1", "k1": "policy-k1"}
 UNSURE, JOINT_NOISE, STOP_ANGLE = 0.01, 0.01, 0.002
 """Standard deviation with which a robot knows where the ball lies [m], that of its joints from a stored state, and
 how far from the stops of joints a kick begins [rad]."""
-FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
-"""A robot has fallen below this cosine of its tilt or this share of its height."""
 BALL_MOVES, AWAY_CYCLES, FAR_AWAY = 0.3, 15, 30.0
 """A ball that is faster has been hit [m/s]; so long after the hit it is away from the foot [cycles]; balls that came
 farther are not believed [m]."""

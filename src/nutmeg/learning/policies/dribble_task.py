@@ -26,7 +26,7 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import ROBOT_NAME, in_robot_frame, yaw_of
-from nutmeg.learning.policies.task import Rewards, RobotTask, TaskDesign
+from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP, Rewards, RobotTask, TaskDesign
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.dribble import DECISION_CYCLES, asked_velocities, mirror_of_dribbling, observe_dribbling
 from nutmeg.motion.policy import PolicyWalker
@@ -50,8 +50,6 @@ LOST_DISTANCE = 1.2
 """A ball that is farther away is lost [m]."""
 BEHIND_DISTANCE = 0.15
 """How far behind the ball a robot should be [m]."""
-FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
-"""A robot has fallen below this cosine of its tilt, or this share of its height."""
 ENOUGH_SPEED, MAX_LOSSES = 0.45, 4.0
 """The level grows while balls come faster than this [m/s], and fewer falls and lost balls come in a minute."""
 COUNTED = ("way", "falls", "lost", "seconds")

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.angle_kernels import heading_of, upward, wrap_angle_exactly
 from nutmeg.base.kernels import kernel
+from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP
 from nutmeg.learning.policies.walk_kernels import (
-    FALLEN_HEIGHT,
-    FALLEN_UP,
     about_normal,
     command_pending,
     sense,
@@ -62,8 +61,7 @@ SAVED_TIME = 0.4
 @kernel
 def heading(q: Floats, root: int) -> float:
     """The heading of a torso [rad]."""
-    w, x, y, z = q[root + 3], q[root + 4], q[root + 5], q[root + 6]
-    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    return heading_of((q[root + 3], q[root + 4], q[root + 5], q[root + 6]))
 
 
 @kernel
@@ -143,8 +141,7 @@ def begin_motions(
         e.origin[0], e.origin[1] = q[at.root], q[at.root + 1]
         for i in range(3):
             s.gyro[i], e.last[i] = v[at.rate + 3 + i], v[at.rate + i]
-        w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
-        s.up[0], s.up[1], s.up[2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+        s.up[0], s.up[1], s.up[2] = upward((q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]))
         for i in range(t.motors):
             # States differ a little from each other however often they are used.
             angle = q[at.moved[i]] + 0.01 * about_normal(e)
@@ -270,8 +267,8 @@ def judge_motions(
         e.cycle += 1
         sense(q, v, body, e, s)
         whole = duration(e, p)
-        x, y = q[at.root + 4], q[at.root + 5]
-        up, high = 1 - 2 * (x * x + y * y), q[at.root + 2] / r.stand_height
+        up = upward((q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]))[2]
+        high = q[at.root + 2] / r.stand_height
         total = 0.0
         for i in range(t.motors):
             total -= r.action * s.action[i] ** 2 / t.motors

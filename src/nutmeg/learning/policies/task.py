@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from nutmeg.motion.policy import Gait, MirrorImage
     from nutmeg.sim.worlds import Device
 
+FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
+"""A robot has fallen below this cosine of its tilt, or this share of its height."""
 CHUNKS_A_THREAD = 2
 """Into how many parts the robots of a thread are cut, so that threads end at about the same time."""
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nutmeg.base.angle_kernels import wrap_angle_exactly
+from nutmeg.base.angle_kernels import heading_of, upward, wrap_angle_exactly
 from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import for_each_world, kernel
+from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP
 from nutmeg.motion.inertial_kernels import estimate_up
 from nutmeg.motion.policy import HEADING_GAIN, MAX_DECELERATION, MAX_HEADING_ERROR, STANDING_VELOCITY
 from nutmeg.motion.policy_kernels import ease, follow, highest_turn, observe, set_walk_task
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     Records = NDArray[np.void]
     Body = tuple[Records, Records, Records] | Any
 
-FALLEN_UP, FALLEN_HEIGHT = 0.6, 0.6
-"""A robot has fallen below this cosine of its tilt, or this share of its height."""
 EPISODE_CYCLES = 500
 """The longest episode [cycles]."""
 SHORT_SHARE = 0.1
@@ -300,8 +299,7 @@ def sense(q: Floats, v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> N
 def _move_on(q: Floats, v: Floats, body: Body, e: WalkEpisode) -> float:
     """Where one robot has come in a cycle: its velocities and headings; returns the heading that is missing."""
     at, t = body[0][0], body[1][0]
-    w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
-    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    yaw = heading_of((q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]))
     # Velocities are averaged over a step.
     cos, sin, share = math.cos(yaw), math.sin(yaw), 2 * t.period / t.stride
     ahead, left = cos * v[at.rate] + sin * v[at.rate + 1], cos * v[at.rate + 1] - sin * v[at.rate]
@@ -432,8 +430,7 @@ def judge_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
         return
     sense(q, v, tables, e, s)
     missing = _move_on(q, v, tables, e)
-    w, x, y, z = q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]
-    up = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
+    up = upward((q[at.root + 3], q[at.root + 4], q[at.root + 5], q[at.root + 6]))
     soles = truth[6:]
     for foot in range(feet.feet):
         soles[foot] = q[at.root + 2] + _sole_height(q, feet, foot, up)
