@@ -248,11 +248,7 @@ class Twin:
         rows = self.space.checked(candidates)
         if rows.ndim != 2:
             raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
-        found: dict[int, Rollout] = {}
-        watched = _Watched(tuple(observe), fallen, work)
-        for group in _alike(trials):
-            found.update(self._simulate(rows, trials, group, watched))
-        return [found[index] for index in range(len(trials))]
+        return self._simulate_all(rows, tuple(trials), _Watched(tuple(observe), fallen, work))
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
         """The adjustments of a candidate, (k,)."""
@@ -296,6 +292,13 @@ class Twin:
             one.high for name, one in self.searched.items() if any(t.endswith(".drift") for t in one.targets(name))
         ]
         return max([0.0, *given, *searched])
+
+    def _simulate_all(self, rows: Floats, trials: tuple[Trial, ...], watched: _Watched) -> list[Rollout]:
+        """The rollout of each trial."""
+        found: dict[int, Rollout] = {}
+        for group in _alike(trials):
+            found.update(self._simulate(rows, trials, group, watched))
+        return [found[index] for index in range(len(trials))]
 
     def _simulate(
         self,
@@ -413,10 +416,12 @@ class Twin:
 class TwinTogether(Twin):
     """A twin that simulates the candidates of several searches in one batch (`search.together`), each in a thread.
 
+    Every call of `simulate` waits for the other searches. All have the same trials, and observe the same in them.
+
     Args:
         settings: as of a twin.
         searched: as of a twin.
-        searches: how many; every call of `simulate` waits for the others.
+        searches: how many.
         threads: as of a twin.
     """
 
@@ -424,51 +429,34 @@ class TwinTogether(Twin):
         self, settings: TwinSettings, searched: Mapping[str, Searched], *, searches: int, threads: int = 1
     ) -> None:
         super().__init__(settings, searched, threads=threads)
-        self._together: Together[_Asked, list[Rollout]] = Together(searches, self._simulate_all)
-
-    def simulate(
-        self,
-        candidates: ArrayLike,
-        trials: Sequence[Trial],
-        *,
-        observe: Sequence[str] = (),
-        fallen: float | None = None,
-        work: bool = False,
-    ) -> list[Rollout]:
-        """As of a twin; all searches have the same trials, and everything but the candidates alike."""
-        return self._together.ask(_Asked(self.space.checked(candidates), tuple(trials), tuple(observe), fallen, work))
+        self._together: Together[_Asked, list[Rollout]] = Together(searches, self._answer_all)
 
     def leave(self) -> None:
         """Says that one search is over: the others wait for it no longer."""
         self._together.leave()
 
-    def _simulate_all(self, asked: Sequence[_Asked]) -> list[list[Rollout]]:
-        first = asked[0]
-        if any(one.alike != first.alike for one in asked):
+    def _simulate_all(self, rows: Floats, trials: tuple[Trial, ...], watched: _Watched) -> list[Rollout]:
+        return self._together.ask(_Asked(rows, (trials, watched)))
+
+    def _answer_all(self, asked: Sequence[_Asked]) -> list[list[Rollout]]:
+        where = asked[0].where
+        if any(one.where != where for one in asked):
             raise UsageError("searches that simulate together have the same trials, and observe the same in them.")
-        rows = np.concatenate([one.candidates for one in asked])
-        done = super().simulate(rows, first.trials, observe=first.observe, fallen=first.fallen, work=first.work)
-        ends = np.cumsum([len(one.candidates) for one in asked]).tolist()
+        done = super()._simulate_all(np.concatenate([one.rows for one in asked]), *where)
+        ends = np.cumsum([len(one.rows) for one in asked]).tolist()
         return [
-            [rollout.part(slice(end - len(one.candidates), end)) for rollout in done]
+            [rollout.part(slice(end - len(one.rows), end)) for rollout in done]
             for one, end in zip(asked, ends, strict=True)
         ]
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What a search wants to have simulated."""
+    """Candidates that a search wants to have simulated, (n, k)."""
 
-    candidates: Floats
-    trials: tuple[Trial, ...]
-    observe: tuple[str, ...]
-    fallen: float | None
-    work: bool
-
-    @property
-    def alike(self) -> tuple[object, ...]:
-        """What all searches must have alike."""
-        return self.trials, self.observe, self.fallen, self.work
+    rows: Floats
+    where: tuple[tuple[Trial, ...], _Watched]
+    """The trials, and what is recorded."""
 
 
 def _of_channel(adjustment: Adjustment) -> bool:

@@ -67,7 +67,7 @@ _LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
 _TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in _LEARNED.items()}
 _SHIPPED_REWARDS = Path(__file__).parents[1] / "data" / "walk_learning" / "rewards"
-"""Rewards of candidates of learning runs that have not ended, RUN.jsonl.xz; a search of their size goes on from them."""
+"""Rewards of candidates of runs that have not ended, RUN.jsonl.xz; a search of their size goes on from them."""
 _START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
