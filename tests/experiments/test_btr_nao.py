@@ -95,7 +95,7 @@ def test_a_run_writes_figures_and_results_that_repeat(tmp_path: Path, monkeypatc
     for drawn in ("plot_following", "plot_parameters", "plot_errors"):  # once is enough
         monkeypatch.setattr(f"nutmeg.view.reports.figures.{drawn}", lambda *_, **__: None)
     second = perform(btr_nao, tmp_path / "b", btr_nao.Settings(seed=3, seeds=1, threads=2, size=TINY))
-    assert {f.name for f in (tmp_path / "a").iterdir()} == {"results.json", "seed-3.json", "robot-3"}
+    assert {f.name for f in (tmp_path / "a").iterdir()} == {"results.json", "seed-3.json", "robot-3", "searches"}
     assert {f.name for f in (tmp_path / "a" / "robot-3").iterdir()} == {
         "figure-5.png",
         "figure-6.png",

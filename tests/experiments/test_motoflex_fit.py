@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from nutmeg.experiments.motoflex.motoflex_fit import (
     SCALES,
     SEARCHED_FACTORS,
     WALKS,
+    Scale,
     falling,
     found_body,
     four_walks_and_a_kick,
@@ -23,6 +25,7 @@ from nutmeg.experiments.motoflex.motoflex_fit import (
 from nutmeg.model.identified import read_body, write_body
 from nutmeg.motion.preview_walk import FALLEN_COSINE
 from nutmeg.reality.distances.distance import DistanceSettings
+from nutmeg.reality.twin import TwinSettings, TwinTogether
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +71,44 @@ def test_every_scale_has_time_for_its_walks() -> None:
     for scale in SCALES.values():
         trials = four_walks_and_a_kick(table, scale.seconds)
         assert all(len(trial) >= scale.seconds / trial.period - 1 for trial in trials[:4])
+
+
+def test_searches_of_several_robots_on_a_device_are_judged_on_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # MuJoCo stands for the device: what is tested is that all robots and strategies are searched in one batch.
+    batches: list[int] = []
+
+    class Counted(TwinTogether):
+        def _answer_all(self, asked: Any) -> Any:
+            batches.append(sum(len(one.rows) for one in asked))
+            return super()._answer_all(asked)
+
+    def on_processor(settings: TwinSettings, *rest: Any, **more: Any) -> TwinTogether:
+        return Counted(dataclasses.replace(settings, device="cpu"), *rest, **more)
+
+    monkeypatch.setattr(motoflex_fit, "TwinTogether", on_processor)
+    scale = Scale(
+        seconds=1.9,
+        timestep=0.004,
+        parents=1,
+        children=4,
+        generations=2,
+        strategies=("es", "cma-es"),
+        walk_seconds=4.0,
+        references=0,
+    )
+    settings = motoflex_fit.Settings(scale=scale, seeds=2, device="warp-cpu")
+    found = motoflex_fit.run(tmp_path, settings)
+    assert batches == [16, 16]
+    for run in found["runs"]:
+        for strategy in run["strategies"].values():
+            assert strategy["evaluations"] == 8
+            assert strategy["searched_error"] == strategy["error"]
+    (tmp_path / "seed-1.json").unlink()
+    again = motoflex_fit.run(tmp_path, settings)
+    assert batches == [16, 16], "searches that are over are not run again"
+    assert again["runs"][1]["strategies"]["es"]["estimate"] == found["runs"][1]["strategies"]["es"]["estimate"]
 
 
 def test_found_numbers_make_a_body_that_can_be_read_and_placed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from nutmeg.experiments.learned_walk import walk_learning
 from nutmeg.learning import measure
 from nutmeg.learning import tasks as tasks_module
 from nutmeg.learning.courses import read_course
+from nutmeg.learning.learn import PARTS_FILE
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.motion.walk.settings import PAPER_PARAMETERS, PendulumWalkSettings
 
@@ -64,6 +66,30 @@ def test_agents_are_learned_together_and_compared_over_their_runs(tmp_path: Path
     assert (tmp_path / "out" / "figure-5.png").stat().st_size > 5000
     shown = walk_learning.table(answer)
     assert all(len(row) == len(shown.columns) for row in shown.rows)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_search_goes_on_from_rewards_that_come_with_nutmeg_if_it_has_their_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effort = walk_learning.Effort(agents=("GoToTarget",), population=4, generations=2, runs=1, judged=1)
+    walk_learning.learn_agents(tmp_path / "whole", effort, "cpu")
+    rewards = tmp_path / "whole" / "searches" / "go-to-target-1" / PARTS_FILE
+    first = rewards.read_text(encoding="utf-8").splitlines()[0] + "\n"
+    # Another number than the walk got shows that the search reads it.
+    line = json.loads(first)
+    line["parts"][0][0] += 1000.0
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    (shipped / "go-to-target-1.jsonl.xz").write_bytes(lzma.compress(json.dumps(line).encode() + b"\n"))
+    monkeypatch.setattr(walk_learning, "_SHIPPED_REWARDS", shipped)
+    walk_learning.learn_agents(tmp_path / "on", effort, "cpu")
+    history = json.loads((tmp_path / "on" / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
+    assert history["go-to-target-1"]["best"][0] > 900
+    assert len(history["go-to-target-1"]["best"]) == 2
+    walk_learning.learn_agents(tmp_path / "larger", dataclasses.replace(effort, population=5), "cpu")
+    history = json.loads((tmp_path / "larger" / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
+    assert history["go-to-target-1"]["best"][0] < 900
 
 
 @pytest.mark.usefixtures("short")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from nutmeg.base.errors import (
     UsageError,
 )
 from nutmeg.model import Adjustment, Placement, SceneSettings, assemble
-from nutmeg.reality.twin import SCENES_KEPT, Searched, Trial, Twin, TwinSettings
+from nutmeg.reality.twin import SCENES_KEPT, Searched, Trial, Twin, TwinSettings, TwinTogether
 from nutmeg.reality.twin import _scene as scenes
 from nutmeg.sim import Worlds
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
@@ -271,3 +272,59 @@ def test_a_twin_on_a_gpu_that_is_not_there_says_so() -> None:
             pytest.skip("there is a CUDA device")
     with pytest.raises((MissingExtraError, EnvironmentProblem), match=r"nutmeg-sim\[gpu\]|no CUDA device"):
         Twin(TwinSettings(robot="ant", device="gpu"), LENGTHS)
+
+
+def test_candidates_of_several_searches_are_simulated_together_and_each_gets_its_own() -> None:
+    settings, trial = TwinSettings(robot="ant", held=True, height=0.2), swing(20)
+    alone, together = Twin(settings, LENGTHS), TwinTogether(settings, LENGTHS, searches=2)
+    rows = alone.space.values(np.random.default_rng(3).random((3, len(LENGTHS))))
+
+    def search(mine: slice) -> Rollout:
+        found = together.simulate(rows[mine], [trial], observe=("rates",))[0]
+        together.leave()
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        parts = list(pool.map(search, (slice(0, 1), slice(1, 3))))
+    for mine, part in zip((slice(0, 1), slice(1, 3)), parts, strict=True):
+        wanted = alone.simulate(rows[mine], [trial], observe=("rates",))[0]
+        assert equal(part, wanted)
+        np.testing.assert_array_equal(part.sensors["rates"], wanted.sensors["rates"])
+
+
+def test_searches_that_simulate_together_have_the_same_trials() -> None:
+    twin = TwinTogether(TwinSettings(robot="ant"), LENGTHS, searches=2)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(twin.simulate, twin.space.start[None], [swing(rows)]) for rows in (3, 4)]
+    assert all("same trials" in str(one.exception()) for one in waiting)
+
+
+@installed
+@pytest.mark.slow
+def test_scenes_for_a_device_are_the_same_from_processes() -> None:
+    settings = TwinSettings(robot="ant", device="warp-cpu")
+    twins = [Twin(settings, LENGTHS, threads=threads) for threads in (1, 2)]
+    rows = twins[0].space.values(np.random.default_rng(4).random((40, len(LENGTHS))))
+    here, there = ([scene.model.body_mass for scene in twin._scenes(rows, swing(3)) if scene] for twin in twins)
+    np.testing.assert_array_equal(here, there)
+
+
+@installed
+@pytest.mark.slow
+def test_a_device_keeps_its_worlds_and_gives_the_next_candidates_their_own_numbers() -> None:
+    settings = TwinSettings(robot="nao-v4", actuation="motoflex", timestep=0.004)
+    searched = {"play": Searched(low=0.3, high=2.0, start=1.0, sets=("gear.*.play",), relative=True)} | {
+        "stiffness": Searched(low=0.5, high=2.0, start=1.0, sets=("flex.*.stiffness",), relative=True)
+    }
+    here, there = (Twin(dataclasses.replace(settings, device=name), searched) for name in ("cpu", "warp-cpu"))
+    sway = 0.2 * np.sin(np.arange(25)[:, None] * 0.3 + np.arange(len(here.table.motors)))
+    start = here.base.commands[here.table.commands]
+    trial = Trial(name="sway", period=0.02, commands=start + sway * np.linspace(0, 1, 25)[:, None])
+    kept: list[Worlds | None] = []
+    for seed in (1, 2):
+        rows = here.space.values(np.random.default_rng(seed).random((2, len(searched))))
+        one, other = (twin.simulate(rows, [trial], fallen=0.5)[0] for twin in (here, there))
+        np.testing.assert_allclose(other.angles, one.angles, atol=1e-4)
+        assert np.abs(one.angles[1] - one.angles[0]).max() > 1e-3, "candidates differ"
+        kept.append(there._device_worlds)
+    assert kept[0] is kept[1] is not None

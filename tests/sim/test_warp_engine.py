@@ -85,6 +85,13 @@ def test_some_worlds_are_stepped_reset_and_varied_alone() -> None:
     light, plain, heavy = both[1].qpos[:, 0]
     assert light > plain + 0.003, "a light robot is pushed farther, by more than the engines may differ"
     assert plain > heavy + 0.006
+    for one in both:
+        one.vary("robot", "mass.torso", 3.0, relative=True)  # in all worlds alike
+        one.reset()
+        one.robots[0].push([30.0, 0.0, 0.0])
+        one.advance(0.1)
+    np.testing.assert_allclose(both[1].qpos, both[0].qpos, atol=1e-3)
+    assert both[1].qpos[1, 0] < plain - 0.006
 
 
 @installed

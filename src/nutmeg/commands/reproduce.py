@@ -15,6 +15,7 @@ example: nutmeg reproduce --list
          nutmeg reproduce walk-table2 --quick --threads 2
          nutmeg reproduce walk-table3 --quick --threads 2
          nutmeg reproduce walk-learning --device gpu
+         nutmeg reproduce motoflex-fit --scale long --device gpu
          nutmeg reproduce walk-learning --agents GoToTarget FaceForward --generations 50 --seeds 3
          nutmeg reproduce camera-localisation --quick
          nutmeg reproduce league-replay
@@ -60,8 +61,8 @@ class Arguments(JsonOption):
     seeds: Count | None = None
     """How many seeds; the experiment's own number if left out (one with --quick)."""
     scale: str | None = None
-    """btr-ant: quick, small, middle or paper; btr-efforts: several of these, such as "quick small"; motoflex-fit: these
-    or evolution; walk-table3: quick, middle, full or paper (weeks)."""
+    """btr-ant: quick, small, middle or paper; btr-efforts: several of these, such as "quick small"; motoflex-fit:
+    these, evolution or long; walk-table3: quick, middle, full or paper (weeks)."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...), which are measured
@@ -69,9 +70,11 @@ class Arguments(JsonOption):
     agents: tuple[str, ...] | None = None
     """walk-learning: the agents that are learned, such as GoToTarget; all if left out."""
     generations: Count | None = None
-    """walk-learning: how many generations; the paper's 200 if left out. More go on where fewer have ended."""
+    """walk-learning, motoflex-fit: how many generations; the paper's 200, or those of the scale, if left out. More go
+    on where fewer have ended."""
     device: Literal["cpu", "gpu"] | None = None
-    """walk-learning: where candidates walk; a GPU if left out, with --quick the processor."""
+    """Where candidates are simulated. walk-learning: a GPU if left out, with --quick the processor; motoflex-fit: the
+    processor if left out."""
     traces: Path | None = None
     """league-replay: a folder with recorded conversations (*.txt.gz) instead of those that come with Nutmeg."""
     client: Literal["python", "cpp"] | None = None

@@ -485,6 +485,16 @@ class SeedJob:
         return each_seed(self.folder, (self.seed,), self.decides, self.run)[0]
 
 
+def search_folder(out: Path, decides: Mapping[str, object]) -> Path:
+    """The folder of an experiment's searches with these settings and this software, so that others are kept apart."""
+    return out / "searches" / _digest([decides, versions()])
+
+
+def _digest(decides: object) -> str:
+    content = json.dumps(decides, sort_keys=True, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
 def finish_jobs(jobs: Sequence[SeedJob], processes: int, say: Progress) -> list[dict[str, Any]]:
     """The results of jobs in order; `processes` run at once, and each result is kept when it is done."""
     from nutmeg.search.processes import call_each
@@ -534,9 +544,7 @@ def series_digest(series: Series) -> str:
     """A digest of all that decides how games end and what is counted, so that other games are kept apart."""
     from nutmeg.match.series.settings import RESULT_NUMBERS
 
-    decides = [series.described(), series.settings.seed, RESULT_NUMBERS, versions()]
-    content = json.dumps(decides, sort_keys=True, default=str)
-    return hashlib.sha256(content.encode()).hexdigest()[:8]
+    return _digest([series.described(), series.settings.seed, RESULT_NUMBERS, versions()])
 
 
 def play_series(series: Series, out: Path, name: str, threads: int, say: Progress) -> list[GameResult]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import functools
 import heapq
 import math
-import threading
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from nutmeg.motion.legs.nao import NaoBody
 from nutmeg.motion.walk.files import FACING_NUMBERS
 from nutmeg.motion.walk.settings import PendulumWalkSettings, walk_matrix, walk_records
 from nutmeg.motion.walk.walker import SWITCH_SECONDS, WalkState, leg_addresses, motor_records
+from nutmeg.search.together import Together
 from nutmeg.sim.warp_engine import DeviceMemory, WarpBatch
 from nutmeg.sim.worlds import StateArrays, steps_in
 
@@ -117,10 +117,7 @@ def walk_bouts_on_device(
 
 
 class BoutsTogether:
-    """Walks the bouts of several searches in one batch, because those of one fill only a small part of a device.
-
-    Each search runs in a thread of its own and calls `walk`, which waits until every other search has called it as
-    well, or has left. What a search gets does not depend on the others.
+    """Walks the bouts of several searches in one batch (`search.together`).
 
     Args:
         searches: how many.
@@ -128,58 +125,35 @@ class BoutsTogether:
     """
 
     def __init__(self, searches: int, walk: Callable[..., BoutResults] = walk_bouts_on_device) -> None:
-        self._walk, self._searches = walk, searches
-        self._changed = threading.Condition()
-        self._waiting: list[_Asked] = []
+        self._walk = walk
+        self._together: Together[_Asked, BoutResults] = Together(searches, self._walk_all)
 
     def walk(
         self, robot: str, bouts: Sequence[Bout], *, noise: StartNoise | None = None, actuation: str = "ideal"
     ) -> BoutResults:
         """Walks bouts; arguments as for `run_bouts`, the same for all searches but for the bouts."""
-        asked = _Asked(bouts, (robot, noise, actuation))
-        with self._changed:
-            self._waiting.append(asked)
-            self._walk_if_complete()
-            self._changed.wait_for(lambda: asked.answer is not None)
-        if isinstance(asked.answer, BaseException):
-            raise asked.answer
-        assert asked.answer is not None
-        return asked.answer
+        return self._together.ask(_Asked(bouts, (robot, noise, actuation)))
 
     def leave(self) -> None:
         """Says that one search is over: the others wait for it no longer."""
-        with self._changed:
-            self._searches -= 1
-            self._walk_if_complete()
+        self._together.leave()
 
-    def _walk_if_complete(self) -> None:
-        """Walks the bouts of all searches when the last one has asked; errors go to all of them."""
-        if not self._waiting or len(self._waiting) < self._searches:
-            return
-        waiting, self._waiting = self._waiting, []
-        try:
-            robot, noise, actuation = waiting[0].where
-            if any(one.where != waiting[0].where for one in waiting):
-                raise UsageError("searches that walk together have one robot, one actuation and one noise of starts.")
-            bouts = [bout for one in waiting for bout in one.bouts]
-            found = self._walk(robot, bouts, noise=noise, actuation=actuation)
-            ends = np.cumsum([len(one.bouts) for one in waiting]).tolist()
-            for one, end in zip(waiting, ends, strict=True):
-                one.answer = found.part(slice(end - len(one.bouts), end))
-        except BaseException as error:  # noqa: BLE001 (raised in every thread that waits)
-            for one in waiting:
-                one.answer = error
-        self._changed.notify_all()
+    def _walk_all(self, asked: Sequence[_Asked]) -> list[BoutResults]:
+        robot, noise, actuation = asked[0].where
+        if any(one.where != asked[0].where for one in asked):
+            raise UsageError("searches that walk together have one robot, one actuation and one noise of starts.")
+        found = self._walk(robot, [bout for one in asked for bout in one.bouts], noise=noise, actuation=actuation)
+        ends = np.cumsum([len(one.bouts) for one in asked]).tolist()
+        return [found.part(slice(end - len(one.bouts), end)) for one, end in zip(asked, ends, strict=True)]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Asked:
     """Bouts that a search waits for."""
 
     bouts: Sequence[Bout]
     where: tuple[str, StartNoise | None, str]
     """Robot, noise and actuation."""
-    answer: BoutResults | BaseException | None = None
 
 
 @functools.lru_cache(maxsize=2)

@@ -13,8 +13,9 @@ relative ones multiply it. A searched `physics.timestep` is brought to the neare
 joint zero (`zero.JOINT`) is what the encoder reads where the joint is at zero: commands, start and angles of a trial
 are those of the encoder.
 
-On a device (`TwinSettings.device`) the worlds are those of `mujoco_warp`, in 32 bit; the scene of every candidate is
-still built on this processor.
+On a device (`TwinSettings.device`) the worlds are those of `mujoco_warp`, in 32 bit. The scene of every candidate is
+still built on this processor, in as many processes as there would be threads; the worlds are kept for the next
+candidates.
 
 A candidate that cannot be built has broken down (`diverged`) in all its trials. A twin is a few settings: it can be
 sent to other processes; results do not depend on threads, or on which candidates are simulated together.
@@ -22,10 +23,12 @@ sent to other processes; results do not depend on threads, or on which candidate
 
 from __future__ import annotations
 
+import concurrent.futures
+import functools
 import math
+import multiprocessing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +42,7 @@ from nutmeg.model.identified import IdentifiedBody, IdentifiedParameter
 from nutmeg.model.parameters import CHANNEL_NUMBERS, Adjustment, parse_target
 from nutmeg.model.robot import robot_names
 from nutmeg.search.space import Dimension, Space
+from nutmeg.search.together import Together
 from nutmeg.sim.power_supply import changes_with_load
 from nutmeg.sim.rollout import CommandSeries, Rollout, roll_out
 from nutmeg.sim.sensing import sensor_labels
@@ -67,6 +71,8 @@ _NON_PHYSICAL_TARGETS = (_DELAY_TARGET, "camera.", _ZERO_TARGETS, _CHANNEL_TARGE
 SCENES_KEPT = 32
 """How many scenes a process keeps for later: those without candidates (one for each kind of conditions), and of a
 candidate that is simulated again. Few candidates are; a scene takes 0.2 to 0.4 MB, and 15 to 25 ms to make."""
+_LEAST_FOR_PROCESSES = 32  # candidates for which processes build scenes; fewer are built here as fast
+_WORLD_UNITS = {"gpu": 64, "warp-cpu": 1}  # numbers of worlds are multiples of these, so that generations share them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +181,7 @@ class Twin:
     Args:
         settings: the robot and its world.
         searched: the parameters, by name, in the order of candidates.
-        threads: how many threads step the worlds.
+        threads: how many threads step the worlds, or how many processes build scenes for a device.
     """
 
     def __init__(self, settings: TwinSettings, searched: Mapping[str, Searched], *, threads: int = 1) -> None:
@@ -191,6 +197,7 @@ class Twin:
         self.table: RobotTable = scene.robot(TWIN_ROBOT)
         """The robot's joints, motors and sensors."""
         self._zeros(self.space.start, ())  # a joint that is not there is an error at once
+        self._device_worlds: Worlds | None = None
         self.looked_after = changes_with_load(actuation_in(scene, TWIN_ROBOT))
         """Whether Python looks after the motors in every control cycle (see `sim.power_supply`), so that simulations on
         threads wait for each other; in processes they do not."""
@@ -241,11 +248,7 @@ class Twin:
         rows = self.space.checked(candidates)
         if rows.ndim != 2:
             raise UsageError(f"candidates have the shape {rows.shape}; needed is (n, {self.space.size}).")
-        found: dict[int, Rollout] = {}
-        watched = _Watched(tuple(observe), fallen, work)
-        for group in _alike(trials):
-            found.update(self._simulate(rows, trials, group, watched))
-        return [found[index] for index in range(len(trials))]
+        return self._simulate_all(rows, tuple(trials), _Watched(tuple(observe), fallen, work))
 
     def adjustments(self, candidate: ArrayLike) -> tuple[Adjustment, ...]:
         """The adjustments of a candidate, (k,)."""
@@ -290,6 +293,13 @@ class Twin:
         ]
         return max([0.0, *given, *searched])
 
+    def _simulate_all(self, rows: Floats, trials: tuple[Trial, ...], watched: _Watched) -> list[Rollout]:
+        """The rollout of each trial."""
+        found: dict[int, Rollout] = {}
+        for group in _alike(trials):
+            found.update(self._simulate(rows, trials, group, watched))
+        return [found[index] for index in range(len(trials))]
+
     def _simulate(
         self,
         rows: Floats,
@@ -312,23 +322,36 @@ class Twin:
                     jobs.setdefault((steps, scene.model.na), []).append(_Job(index, number, trials[index], scene))
         out = {i: _nothing(self.base, self.table, trials[i], len(rows), watched) for i in group}
         for some in jobs.values():
-            worlds = Worlds.of([job.scene for job in some], threads=self.threads, device=self.settings.device)
+            if self.settings.device == "cpu":
+                worlds = Worlds.of([job.scene for job in some], threads=self.threads)
+            else:
+                worlds = self._worlds_on_device([job.scene for job in some])
             done = self._roll_out(worlds, rows, some, watched)
             for world, job in enumerate(some):
                 _copy_world(done, world, out[job.index], job.number)
         return out
 
+    def _worlds_on_device(self, scenes: list[Scene]) -> Worlds:
+        """At least one world for each scene: those of the last call, if it took as many and as long steps."""
+        filled = scenes + scenes[:1] * (-len(scenes) % _WORLD_UNITS[self.settings.device])
+        kept = self._device_worlds
+        if kept is None or kept.count != len(filled) or kept.scene.timestep != scenes[0].timestep:
+            self._device_worlds = None  # first the memory of the old ones
+            kept = self._device_worlds = Worlds.of(filled, device=self.settings.device)
+            kept.batch.limit_solver()
+        else:
+            kept.use(filled)
+        return kept
+
     def _scenes(self, rows: Floats, trial: Trial) -> list[Scene | None]:
         """The scene of each candidate in a trial; None where there can be none."""
-        out: list[Scene | None] = []
-        for candidate in rows:
-            every = self._adjustments(candidate, trial.conditions, trial.period)
-            physical = tuple(a for a in every if not a.target.startswith(_NON_PHYSICAL_TARGETS))
-            try:  # candidates that differ only in their cameras share a scene
-                out.append(_scene(self.settings, physical))
-            except ModelError:
-                out.append(None)
-        return out
+        every = [self._adjustments(candidate, trial.conditions, trial.period) for candidate in rows]
+        # Candidates that differ only in their cameras share a scene.
+        physical = [tuple(a for a in one if not a.target.startswith(_NON_PHYSICAL_TARGETS)) for one in every]
+        if self.settings.device == "cpu" or self.threads == 1 or len(rows) < _LEAST_FOR_PROCESSES:
+            return [_scene_if_possible(self.settings, one) for one in physical]
+        build = functools.partial(_scene_if_possible, self.settings)
+        return list(_scene_builders(self.threads).map(build, physical, chunksize=_LEAST_FOR_PROCESSES // 4))
 
     def _adjustments(
         self, candidate: Floats, conditions: tuple[Adjustment, ...], period: float
@@ -343,7 +366,10 @@ class Twin:
         return every
 
     def _roll_out(self, worlds: Worlds, rows: Floats, jobs: list[_Job], watched: _Watched) -> Rollout:
-        """Runs a batch that has a world for each job."""
+        """Runs a batch that has a world for each job; what is beyond them is no job, and ends at once."""
+        extra = worlds.count - len(jobs)
+        counted = [len(job.trial) for job in jobs] + [1] * extra
+        jobs = jobs + jobs[:1] * extra
         trials = [job.trial for job in jobs]
         longest = max(len(trial) for trial in trials)
         switched = trials[0].powered is not None
@@ -360,7 +386,7 @@ class Twin:
                 voltage=_stacked_input([trial.voltage for trial in trials], longest),
                 temperature=_stacked_input([trial.temperature for trial in trials], longest),
                 delay=np.array([self._delay(rows[job.number], job.trial) for job in jobs]),
-                rows=np.array([len(trial) for trial in trials]),
+                rows=np.array(counted),
             ),
             start=_stacked(
                 [_shifted(t.start, z, s) for t, z, s in zip(trials, zeros, shifts, strict=True)], self.table
@@ -385,6 +411,52 @@ class Twin:
     def _delay(self, candidate: Floats, trial: Trial) -> float:
         every = (*self.settings.adjustments, *trial.conditions, *self.adjustments(candidate))
         return next((a.value for a in reversed(every) if a.target == _DELAY_TARGET), 0.0)
+
+
+class TwinTogether(Twin):
+    """A twin that simulates the candidates of several searches in one batch (`search.together`), each in a thread.
+
+    Every call of `simulate` waits for the other searches. All have the same trials, and observe the same in them.
+
+    Args:
+        settings: as of a twin.
+        searched: as of a twin.
+        searches: how many.
+        threads: as of a twin.
+    """
+
+    def __init__(
+        self, settings: TwinSettings, searched: Mapping[str, Searched], *, searches: int, threads: int = 1
+    ) -> None:
+        super().__init__(settings, searched, threads=threads)
+        self._together: Together[_Asked, list[Rollout]] = Together(searches, self._answer_all)
+
+    def leave(self) -> None:
+        """Says that one search is over: the others wait for it no longer."""
+        self._together.leave()
+
+    def _simulate_all(self, rows: Floats, trials: tuple[Trial, ...], watched: _Watched) -> list[Rollout]:
+        return self._together.ask(_Asked(rows, (trials, watched)))
+
+    def _answer_all(self, asked: Sequence[_Asked]) -> list[list[Rollout]]:
+        where = asked[0].where
+        if any(one.where != where for one in asked):
+            raise UsageError("searches that simulate together have the same trials, and observe the same in them.")
+        done = super()._simulate_all(np.concatenate([one.rows for one in asked]), *where)
+        ends = np.cumsum([len(one.rows) for one in asked]).tolist()
+        return [
+            [rollout.part(slice(end - len(one.rows), end)) for rollout in done]
+            for one, end in zip(asked, ends, strict=True)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Candidates that a search wants to have simulated, (n, k)."""
+
+    rows: Floats
+    where: tuple[tuple[Trial, ...], _Watched]
+    """The trials, and what is recorded."""
 
 
 def _of_channel(adjustment: Adjustment) -> bool:
@@ -412,7 +484,21 @@ class _Job:
     scene: Scene
 
 
-@lru_cache(maxsize=SCENES_KEPT)
+def _scene_if_possible(settings: TwinSettings, adjustments: tuple[Adjustment, ...]) -> Scene | None:
+    """The scene of a twin; None where there can be none."""
+    try:
+        return _scene(settings, adjustments)
+    except ModelError:
+        return None
+
+
+@functools.cache
+def _scene_builders(count: int) -> concurrent.futures.Executor:
+    """Processes that build scenes; they are new ones, because a process with a CUDA device must not be copied."""
+    return concurrent.futures.ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+
+@functools.lru_cache(maxsize=SCENES_KEPT)
 def _scene(settings: TwinSettings, adjustments: tuple[Adjustment, ...], *, visuals: bool = False) -> Scene:
     """The scene of a twin; those made last are kept."""
     placement = Placement(

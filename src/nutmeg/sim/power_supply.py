@@ -118,7 +118,9 @@ class PowerSupply:
     def __init__(self, worlds: Worlds, robot: str, *, profiles: bool = True) -> None:
         """Takes the numbers of the robot's servos; `profiles` is whether it moves the set-points to new commands."""
         table = worlds.robot(robot).table
-        each = [_power_numbers(actuation, table) for actuation in worlds.actuations(robot)]
+        actuations = worlds.actuations(robot)
+        numbers = {id(one): _power_numbers(one, table) for one in {id(one): one for one in actuations}.values()}
+        each = [numbers[id(one)] for one in actuations]
         model = worlds.scene.model
         motors = table.actuators(model)
         dofs = [int(model.jnt_dofadr[model.actuator_trnid[a, 0]]) for a in motors]

@@ -14,8 +14,8 @@ period. Results depend neither on the number of threads nor on which worlds run 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mujoco
 import numpy as np
@@ -43,8 +43,8 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 SLEW_LIMIT = 1
 """Place of a `pid` actuator's slew limit in the engine's `actuator_dynprm`; `SERVO_SLEW_LIMIT` is that of a servo."""
-CHUNK_BYTES = 16e6
-"""Approximate memory for the engine's records and controls of a chunk [B]."""
+CHUNK_BYTES, DEVICE_CHUNK_BYTES = 16e6, 256e6
+"""Approximate memory for the engine's records and controls of a chunk on a processor and on a device [B]."""
 DRIVE_SERIES = ("rates", "torque", "current")
 """Names of series of joints and motors that can be recorded: speeds, torques, and the currents of servos."""
 CHUNK_SECONDS = 0.5
@@ -80,6 +80,14 @@ class Rollout:
     def uprightness(self) -> Floats | None:
         """Cosine of the angle between the root's z axis and the vertical, (N, T)."""
         return None if self.pose is None else uprightness(self.pose[..., 3:7])
+
+    def part(self, worlds: slice) -> Rollout:
+        """The same of some of the worlds."""
+        every: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[worlds]
+            for name in ("angles", "pose", "commands", "frames", "diverged", "ball", "work")
+        }
+        return replace(self, **every, sensors={name: values[worlds] for name, values in self.sensors.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +180,15 @@ class _Run:
                 f"{robot} has velocity drives, whose work is not known; needed are position drives or servos."
             )
         self.work = np.zeros((worlds.count, self.length)) if work else None
+        # On a device a command that holds for a whole row is sent once, and the state is recorded once a row.
+        held = worlds.device != "cpu" and not (work or self.delay.any() or self.profile is not None)
+        self.held = self.steps if held else 1
+        """Physics steps for which a control holds, and after which the state is recorded."""
+        self.controls_a_row = self.steps // self.held
+        self.goes_on = False
+        """Whether a device has the state already."""
         self.prepared = (0, np.zeros((worlds.count, 0, worlds.scene.model.nu)))
-        """Controls computed in advance: their first physics step, and (N, steps, nu)."""
+        """Controls computed in advance: the number of the first one, and (N, controls, nu)."""
 
     def run(self, start: StartState | None, observe: Sequence[str], fallen: float | None) -> Rollout:
         worlds, table = self.worlds, self.table
@@ -213,6 +228,8 @@ class _Run:
             size = min(most, int(self.frames[alive].max()) - 1 - row, self._until_switch(row))
             self._advance(row, size, alive, fallen)
             row += size
+            if worlds.device != "cpu":
+                self._rest(alive)
         feed.restore()
         return self._result(sensors)
 
@@ -241,8 +258,9 @@ class _Run:
     def _chunk(self, fallen: float | None = None) -> int:
         """Number of rows in a chunk."""
         model = self.worlds.scene.model
-        bytes_a_row: float = 8.0 * self.worlds.count * self.steps * (model.nq + model.nu + self.data.shape[2])
-        most: int = max(1, int(CHUNK_BYTES / bytes_a_row))
+        numbers = model.nq + model.nu + self.data.shape[2]
+        bytes_a_row: float = 8.0 * self.worlds.count * self.controls_a_row * numbers
+        most: int = max(1, int((CHUNK_BYTES if self.worlds.device == "cpu" else DEVICE_CHUNK_BYTES) / bytes_a_row))
         return most if fallen is None else min(most, max(1, round(CHUNK_SECONDS / self.period)))
 
     def _until_switch(self, row: int) -> int:
@@ -254,28 +272,34 @@ class _Run:
 
     def _advance(self, row: int, size: int, alive: Indices, fallen: float | None) -> None:
         """Steps the worlds that are alive through `size` rows, and records their states."""
-        batch, steps, model = self.worlds.batch, size * self.steps, self.worlds.scene.model
-        out = {"qpos": np.empty((len(alive), steps, model.nq))}
+        batch, model = self.worlds.batch, self.worlds.scene.model
+        records = size * self.controls_a_row
+        out = {"qpos": np.empty((len(alive), records, model.nq))}
         if self.data.shape[2]:
-            out["sensordata"] = np.empty((len(alive), steps, model.nsensordata))
+            out["sensordata"] = np.empty((len(alive), records, model.nsensordata))
         if self.work is not None:
-            out |= {name: np.empty((len(alive), steps, model.nv)) for name in ("qfrc_actuator", "qvel")}
+            out |= {name: np.empty((len(alive), records, model.nv)) for name in ("qfrc_actuator", "qvel")}
         if self.drives:
-            out["qvel"] = np.empty((len(alive), steps, model.nv))
-            out["actuator_force"] = np.empty((len(alive), steps, model.nu))
+            out["qvel"] = np.empty((len(alive), records, model.nv))
+            out["actuator_force"] = np.empty((len(alive), records, model.nu))
         if self.worlds.has_callback:
             check_installed()
         ids = None if len(alive) == self.worlds.count else alive
+        control = self._control(row, records, alive)
         try:
-            batch.rollout(steps, self._control(row, steps, alive), record=tuple(out), ids=ids, out=out)
+            if self.worlds.device == "cpu":
+                batch.rollout(records, control, record=tuple(out), ids=ids, out=out)
+            else:
+                steps = size * self.steps
+                batch.rollout(
+                    steps, control, record=tuple(out), ids=ids, out=out, every=self.held, goes_on=self.goes_on
+                )
+                self.goes_on = True
         except BatchError as error:
             broken = np.isin(alive, error.ids)
             out["qpos"][broken] = np.nan
         qpos = out["qpos"]
-        warned = self.warnings.sum(axis=1)
-        if not (np.array_equal(warned, self.warned) and np.isfinite(qpos[:, -1]).all()):
-            self._break_off(row, alive, qpos, warned)
-        rows = slice(self.steps - 1, None, self.steps)
+        rows = slice(self.controls_a_row - 1, None, self.controls_a_row)
         if self.work is not None:
             used = np.abs(out["qfrc_actuator"] * out["qvel"]).sum(axis=-1)  # the only motors are the robot's
             total = self.work[alive, row, None] + model.opt.timestep * np.cumsum(used, axis=1)
@@ -284,18 +308,30 @@ class _Run:
             found = read(out["qvel"][:, rows], out["actuator_force"][:, rows], alive)
             series[alive, row + 1 : row + 1 + size] = found
         self._note(row + 1, alive, qpos[:, rows], out.get("sensordata", qpos[..., :0])[:, rows], fallen)
+        warned = self.warnings.sum(axis=1)
+        if not (np.array_equal(warned, self.warned) and np.isfinite(qpos[:, -1]).all()):
+            self._break_off(row, alive, qpos, warned)
+
+    def _rest(self, alive: Indices) -> None:
+        """Puts the robots that have ended to their start, where they stand: on a device all wait for the slowest."""
+        ended = alive[self.frames[alive] < self.rows[alive]]
+        if len(ended):
+            self.worlds.batch.fetch()
+            self.worlds.reset(ended)
+            self.goes_on = False
 
     def _break_off(self, row: int, alive: Indices, qpos: Floats, warned: Indices) -> None:
-        """Ends the worlds that broke down in the rows after `row`, (n, steps, nq)."""
-        steps = qpos.shape[1]
+        """Ends the worlds that broke down in the records after `row`, (n, records, nq), and had not fallen before."""
+        records = qpos.shape[1]
         bad = (warned > self.warned)[alive] | ~np.isfinite(qpos[:, -1]).all(axis=1)
         self.warned = warned
         for place in np.flatnonzero(bad):  # the engine stopped there, and repeats its last record
             same = (qpos[place] == qpos[place, -1]).all(axis=1) | ~np.isfinite(qpos[place]).all(axis=1)
-            good = steps - int(np.cumprod(same[::-1]).sum())
+            good = records - int(np.cumprod(same[::-1]).sum())
             world = alive[place]
-            self.diverged[world] = True
-            self.frames[world] = min(self.frames[world], row + 1 + good // self.steps)
+            last = row + 1 + good // self.controls_a_row
+            self.diverged[world] = last <= self.frames[world]
+            self.frames[world] = min(self.frames[world], last)
 
     def _note(self, row: int, alive: Indices, qpos: Floats, data: Floats, fallen: float | None) -> None:
         """Stores the rows from `row` on, (n, rows, nq), and checks for falls."""
@@ -308,22 +344,23 @@ class _Run:
             first = np.where(down.any(axis=1), row + down.argmax(axis=1), self.length)
             self.frames[alive] = np.minimum(self.frames[alive], first)
 
-    def _control(self, row: int, steps: int, alive: Indices) -> Floats:
-        """Controls of some physics steps from a row on, (n, steps, nu); computed for many rows at a time."""
+    def _control(self, row: int, records: int, alive: Indices) -> Floats:
+        """Controls from a row on, (n, records, nu); computed for many rows at a time."""
         first, prepared = self.prepared
-        begin = row * self.steps - first
-        if begin + steps > prepared.shape[1]:
-            ahead = max(steps, min(self._chunk(), self.length - row) * self.steps)
-            self.prepared, begin = (row * self.steps, self._prepare(row * self.steps, ahead)), 0
+        begin = row * self.controls_a_row - first
+        if begin + records > prepared.shape[1]:
+            ahead = max(records, min(self._chunk(), self.length - row) * self.controls_a_row)
+            now, begin = row * self.controls_a_row, 0
+            self.prepared = (now, self._prepare(now, ahead))
         everyone = len(alive) == self.worlds.count
-        return self.prepared[1][slice(None) if everyone else alive, begin : begin + steps]
+        return self.prepared[1][slice(None) if everyone else alive, begin : begin + records]
 
-    def _prepare(self, first: int, steps: int) -> Floats:
-        """Controls of all worlds from a physics step on, (N, steps, nu)."""
-        control = np.repeat(self.controls[:, None], steps, axis=1)
+    def _prepare(self, first: int, many: int) -> Floats:
+        """Controls of all worlds from the control with a number on, (N, many, nu)."""
+        control = np.repeat(self.controls[:, None], many, axis=1)
         whole = np.floor(self.delay)
         part = (self.delay - whole)[:, None, None]
-        now = first + np.arange(steps) - whole[:, None].astype(np.intp)
+        now = (first + np.arange(many)) * self.held - whole[:, None].astype(np.intp)
         values = self._command_at(now)
         if part.any():  # in a step in which a command arrives, the mean over the step of what the motors take
             low, high = self._range()

@@ -57,7 +57,7 @@ def use_models(batch: Batch, models: Sequence[mujoco.MjModel]) -> None:
     for name in sorted(MODEL_FIELDS):
         if name.startswith(SKIPPED_FIELD_PREFIXES):
             continue
-        values = [_field(model, name) for model in different]
+        values = [field_of(model, name) for model in different]
         shape, first = values[0].shape, values[0].tobytes()
         if any(v.shape != shape for v in values):
             raise ValueError(f"their {name} differ in size.")
@@ -66,7 +66,8 @@ def use_models(batch: Batch, models: Sequence[mujoco.MjModel]) -> None:
             own[:] = np.stack(values)[rows][:, : own.shape[1]] if name == BODY_BOXES_FIELD else np.stack(values)[rows]
 
 
-def _field(model: mujoco.MjModel, name: str) -> Floats:
+def field_of(model: mujoco.MjModel, name: str) -> Floats:
+    """A field of a model, or of its options (`opt.NAME`)."""
     option = name.removeprefix("opt.")
     return np.asarray(getattr(model.opt, option) if option != name else getattr(model, name))
 

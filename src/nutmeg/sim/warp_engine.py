@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+from mujoco.batch import MODEL_FIELDS
 
 from nutmeg.base.errors import EnvironmentProblem, MissingExtraError, ModelError, SimulationError
 from nutmeg.base.kernels import numba_cuda
@@ -36,6 +37,7 @@ from nutmeg.base.records import aligned
 from nutmeg.model.export import as_dcmotor
 from nutmeg.model.ode import is_ode
 from nutmeg.sim.control_callback import printed_count
+from nutmeg.sim.variation import SKIPPED_FIELD_PREFIXES, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +58,13 @@ robot that falls, which is not worth it. A warm solver needs two or three; a `na
 drives are stiff, needs up to 20: with 10 the gyro of one in five cycles was off by more than 0.2 rad/s."""
 _GROUND_TOLERANCE = 1e-6  # A box whose top is this near to height 0 is the ground [m]
 _ONLY_SLEEP = ("dof_length",)  # numbers of the model that serve sleeping bodies alone, of which a device has none
+_COPIED_NUMBERS = (
+    *("dof_armature", "dof_damping", "dof_frictionloss", "dof_invweight0", "jnt_stiffness", "body_invweight0"),
+    *("actuator_gainprm", "actuator_acc0", "tendon_stiffness", "tendon_lengthspring", "tendon_invweight0"),
+)
+"""Numbers of motors, gears and links that the engine copies from a model as they are, so that a scene that differs in
+nothing else need not be converted: that takes longer than building it."""
+_NOT_COPIED = ("dof_M0",)  # numbers of a model that the device's engine does not have
 _USED_SHARE = 0.9  # share of the device's free memory that worlds may fill
 
 
@@ -149,6 +158,8 @@ class WarpBatch:
         self.place = self._warp.get_device("cuda" if self.on_cuda else "cpu")
         """Warp's device."""
         here = model or device_model(scene)
+        self._scene_model = scene.model
+        self._converted = model is not None  # whether numbers came from elsewhere than from scenes like this one
         self._bound: dict[str, Floats] = {}
         self._expanded: dict[str, Floats] = {}
         self._graphs: dict[int, Any] = {}
@@ -224,6 +235,10 @@ class WarpBatch:
 
     def _own(self, owner: Any, name: str, values: Any, kind: Any) -> None:  # noqa: ANN401
         """Gives each world its own numbers of the model or of its options, (N, ...)."""
+        present = getattr(owner, name)
+        if len(present) == len(values):
+            present.assign(values)
+            return
         setattr(owner, name, self._warp.array(values, dtype=kind, device=self.place))
         self._graphs.clear()  # they have the addresses of the numbers before
 
@@ -233,6 +248,9 @@ class WarpBatch:
             if name in _INPUTS and values.size:
                 there = getattr(self.data, name)
                 there.assign(values.astype(self._types.get(there.dtype, np.float32)))
+        self._send_expanded()
+
+    def _send_expanded(self) -> None:
         for name, values in self._expanded.items():
             getattr(self._there, name).assign(values.astype(np.float32))
 
@@ -248,34 +266,55 @@ class WarpBatch:
             self.check_room()
 
     def rollout(
-        self, steps: int, control: Floats, *, record: Sequence[str], ids: ArrayLike | None, out: dict[str, Floats]
+        self,
+        steps: int,
+        control: Floats,
+        *,
+        record: Sequence[str],
+        ids: ArrayLike | None,
+        out: dict[str, Floats],
+        every: int = 1,
+        goes_on: bool = False,
     ) -> None:
-        """Steps some worlds, or all, under commands, and records arrays of the engine after each step.
+        """Steps some worlds, or all, under commands, and records arrays of the engine.
 
         Args:
             steps: how many.
-            control: the commands, (n, steps, nu).
+            control: the commands, (n, steps / every, nu).
             record: names of the arrays.
             ids: the n worlds; None for all.
-            out: is filled with the records, (n, steps, ...) by name; those of a world that had more contacts or
-                constraints than there is room for are NaN.
+            out: is filled with the records, (n, steps / every, ...) by name; those of a world that had more contacts or
+                constraints than there is room for are NaN from there on.
+            every: how many steps a command lasts, and a record is taken after.
+            goes_on: whether the state is still that after the last call: nothing but commands and expanded numbers are
+                sent, and nothing but positions, velocities and derived quantities fetched. The worlds that are not
+                among `ids` move on, too.
         """
-        rows, warp = self._rows(ids), self._warp
-        commands = np.repeat(self.bind("ctrl")[None], steps, axis=0)
+        rows, warp, times = self._rows(ids), self._warp, steps // every
+        commands = np.repeat(self.bind("ctrl")[None].astype(np.float32), times, axis=0)
         commands[:, rows] = np.swapaxes(control, 0, 1)
-        with self._only(rows), warp.ScopedDevice(self.place):
+        with self._linked() if goes_on else self._only(rows), warp.ScopedDevice(self.place):
             given = warp.array(commands, dtype=warp.float32)
-            arrays = {name: getattr(self.data, name) for name in record}
-            kept = {name: warp.empty((steps, *one.shape), dtype=one.dtype) for name, one in arrays.items()}
-            for step in range(steps):
-                warp.copy(self.data.ctrl, given[step])
-                self.step_on_device(1)
+            arrays = {name: getattr(self.data, name) for name in (*record, "overflow")}
+            kept = {name: warp.empty((times, *one.shape), dtype=one.dtype) for name, one in arrays.items()}
+            for time in range(times):
+                warp.copy(self.data.ctrl, given[time])
+                self.step_on_device(every)
                 for name, one in arrays.items():
-                    warp.copy(kept[name][step], one)
-            full = self.overflowed()[rows]
+                    warp.copy(kept[name][time], one)
+            full = np.swapaxes(self._is_full(kept["overflow"].numpy()), 0, 1)[rows]
             for name in record:
                 out[name][:] = np.swapaxes(kept[name].numpy(), 0, 1)[rows].reshape(out[name].shape)
                 out[name][full] = np.nan
+
+    @contextlib.contextmanager
+    def _linked(self) -> Iterator[None]:
+        """Sends expanded numbers before something that steps all worlds, and fetches what is measured after it."""
+        self._send_expanded()
+        yield
+        for name, values in self._bound.items():
+            if name not in _INPUTS or name in ("qpos", "qvel"):
+                values[...] = self._fetched(name)
 
     @contextlib.contextmanager
     def _only(self, rows: Indices) -> Iterator[None]:
@@ -292,12 +331,10 @@ class WarpBatch:
     def _rows(self, ids: ArrayLike | None) -> Indices:
         return np.arange(self.count) if ids is None else np.atleast_1d(np.asarray(ids))
 
-    def forward(self, ids: ArrayLike | None = None) -> None:  # noqa: ARG002 (all worlds, which changes nothing)
-        """Recomputes the quantities that the engine derives from the state."""
-        self.send()
-        with self._warp.ScopedDevice(self.place):
+    def forward(self, ids: ArrayLike | None = None) -> None:
+        """Recomputes the quantities that the engine derives from the state, in some worlds or all."""
+        with self._only(self._rows(ids)), self._warp.ScopedDevice(self.place):
             self._engine.forward(self._there, self.data)
-        self.fetch()
 
     def reset(self, ids: ArrayLike | None = None, stage: int = 0) -> None:  # noqa: ARG002 (as MuJoCo's batch)
         """Resets worlds to the start of the model."""
@@ -343,9 +380,13 @@ class WarpBatch:
 
     def overflowed(self) -> Any:  # noqa: ANN401
         """The worlds that had more contacts or constraints than fit, since they were made or reset, (N,)."""
+        return self._is_full(self.data.overflow.numpy())
+
+    def _is_full(self, overflow: Any) -> Any:  # noqa: ANN401
+        """Whether there was too little room, of the engine's own record."""
         kinds = self._engine.OverflowType
         # A solver that was ended by its limit of iterations is reported in the same place, but had room enough.
-        return (self.data.overflow.numpy() & ~int(kinds.ITERATIONS | kinds.LS_ITERATIONS)) != 0
+        return (overflow & ~int(kinds.ITERATIONS | kinds.LS_ITERATIONS)) != 0
 
     def forget_overflow(self) -> None:
         """Clears the record of worlds that overflowed."""
@@ -372,11 +413,21 @@ class WarpBatch:
 
     def use_scenes(self, scenes: Sequence[Scene]) -> None:
         """Gives each world the numbers of its scene; scenes with other parts are a ValueError."""
-        models = {id(scene): device_model(scene) for scene in {id(s): s for s in scenes}.values()}
+        different = list({id(scene): scene for scene in scenes}.values())
+        base = self._scene_model
+        if not self._converted and all(_differ_in_copied_numbers(base, scene.model) for scene in different):
+            index = {id(scene): row for row, scene in enumerate(different)}
+            rows = np.array([index[id(scene)] for scene in scenes])
+            for name in _COPIED_NUMBERS:
+                values = [np.asarray(getattr(scene.model, name), np.float32)[None] for scene in different]
+                self._give(self._there, name, values, rows)
+            return
+        models = {id(scene): device_model(scene) for scene in different}
         self.use_models([models[id(scene)] for scene in scenes])
 
     def use_models(self, models: Sequence[mujoco.MjModel]) -> None:
         """Gives each world the numbers of its model, made by `device_model`; other parts are a ValueError."""
+        self._converted = True
         different = list({id(model): model for model in models}.values())
         index = {id(model): row for row, model in enumerate(different)}
         rows = np.array([index[id(model)] for model in models])
@@ -384,17 +435,22 @@ class WarpBatch:
             there = [self._engine.put_model(model) for model in different]
         for owner, of in ((self._there, there), (self._there.opt, [one.opt for one in there])):
             for name, arrays in _arrays_of(of):
-                values = [array.numpy() for array in arrays]
-                if len({array.shape for array in values}) > 1:
-                    raise ValueError(f"their {name} differ in size.")
-                if all(np.array_equal(values[0], other) for other in values[1:]):
-                    continue
-                # The engine takes the row of a world where the first axis is that of worlds.
-                if len(values[0]) != 1 or (owner is self._there and arrays[0].ndim == 1):
-                    raise ValueError(f"their {name} differ, which worlds on a GPU share.")
-                self._own(owner, name, np.concatenate(values)[rows], arrays[0].dtype)
-        self._expanded.clear()
-        self._graphs.clear()
+                self._give(owner, name, [array.numpy() for array in arrays], rows)
+
+    def _give(self, owner: Any, name: str, values: Sequence[Any], rows: Indices) -> None:  # noqa: ANN401
+        """Gives worlds the numbers of their models, (1, ...) each; `rows` says which world has which, (N,)."""
+        if len({one.shape for one in values}) > 1:
+            raise ValueError(f"their {name} differ in size.")
+        present = getattr(owner, name)
+        alike = all(np.array_equal(values[0], other) for other in values[1:])
+        # The engine takes the row of a world where the first axis is that of worlds.
+        shared = len(values[0]) != 1 or (owner is self._there and present.ndim == 1)
+        if alike and (shared or np.array_equal(present.numpy(), values[0])):
+            return
+        if shared:
+            raise ValueError(f"their {name} differ, which worlds on a GPU share.")
+        self._expanded.pop(name, None)
+        self._own(owner, name, np.concatenate(values)[rows], present.dtype)
 
 
 class DeviceMemory:
@@ -428,6 +484,17 @@ class DeviceMemory:
             return there
         self._batch.synchronize()
         return there.copy_to_host()
+
+
+def _differ_in_copied_numbers(base: mujoco.MjModel, other: mujoco.MjModel) -> bool:
+    """Whether two models of the same parts differ in nothing but `_COPIED_NUMBERS`, and have no drive that changes."""
+    if (base.actuator_dyntype == mujoco.mjtDyn.mjDYN_PID).any():
+        return False  # `device_model` makes other drives of them
+    return all(
+        name in _COPIED_NUMBERS or name in _NOT_COPIED or np.array_equal(field_of(base, name), field_of(other, name))
+        for name in MODEL_FIELDS
+        if not name.startswith(SKIPPED_FIELD_PREFIXES)
+    )
 
 
 def _arrays_of(models: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:

@@ -109,9 +109,13 @@ class Worlds:
         if not scenes:
             raise ModelError("no scenes were given: a batch needs at least one.")
         worlds = cls(scenes[0], len(scenes), threads=threads, device=device)
-        worlds._use(scenes)
-        worlds.reset()
+        worlds.use(scenes)
         return worlds
+
+    def use(self, scenes: Sequence[Scene]) -> None:
+        """Gives each world another scene, (N,) of the same parts, and resets it."""
+        self._use(scenes)
+        self.reset()
 
     def vary(self, robot: str, target: str, values: ArrayLike, *, relative: bool = False) -> None:
         """Gives a number of a robot another value in each world; state and time stay, start poses change at `reset`.

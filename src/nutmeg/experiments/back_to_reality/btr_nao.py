@@ -231,8 +231,11 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else "",
     }
 
+    searches = experiment.search_folder(out, decisive)
+
     def one(number: int) -> dict[str, Any]:
-        return _Robot(number, settings, say).fit_masses(out / f"robot-{number}", bins=number == settings.seed)
+        robot = _Robot(number, settings, searches / f"robot-{number}", say)
+        return robot.fit_masses(out / f"robot-{number}", bins=number == settings.seed)
 
     runs = each_seed(out, numbers, decisive, one)
     answer = {"experiment": "btr-nao", "paper": PAPER_SETUP, **_summary(runs), "goal": ERROR_GOAL, "runs": runs}
@@ -240,10 +243,10 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
 
 
 class _Robot:
-    """One hidden robot."""
+    """One hidden robot; its searches are saved in a folder, and go on from there."""
 
-    def __init__(self, seed: int, settings: Settings, say: experiment.Progress) -> None:
-        self.seed, self.size, self.say = seed, settings.scale, say
+    def __init__(self, seed: int, settings: Settings, folder: Path, say: experiment.Progress) -> None:
+        self.seed, self.size, self.say, self._folder = seed, settings.scale, say, folder
         rng = np.random.default_rng([seed, 4024])
         self.twin = nao_twin(threads=settings.threads)
         self.space = self.twin.space
@@ -299,6 +302,7 @@ class _Robot:
             searcher,
             InThisThread(),
             budget=Budget(generations=generations),
+            folder=self._folder / name.replace("+", "and").replace(" ", "-"),
             on_generation=lambda g: self.say(
                 f"robot {self.seed}, {name}: generation {g.number + 1} of {generations}, {g.best.value:.2f}"
             ),

@@ -27,6 +27,7 @@ turning on the spot until the target is ahead.
 from __future__ import annotations
 
 import json
+import lzma
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -42,7 +43,7 @@ from nutmeg.experiments import experiment
 from nutmeg.experiments.learned_walk.walk_table2 import SPEED_TOLERANCE
 from nutmeg.learning.agents import AGENTS, Agent
 from nutmeg.learning.courses import DIRECTIONS, read_course
-from nutmeg.learning.learn import LearnGeneration, LearnSettings, learn_together
+from nutmeg.learning.learn import PARTS_FILE, LearnGeneration, LearnSettings, learn_together
 from nutmeg.learning.measure import course_fitness, walk_speeds
 from nutmeg.motion.walk.files import WalkParameters, read_walk, write_walk
 
@@ -65,6 +66,8 @@ _LEARNED = {name: AGENTS[name] for name in (*HOLONOMIC, "FaceForward", "GoToTarg
 _LAYERS = {"Sprint": "GoToTarget", "Final": "Sprint"}
 """Agents that are learned from another one, whose sets stay as they are."""
 _TASK_NAMES = {name: "drive-ball" if name == "Final" else agent.walk for name, agent in _LEARNED.items()}
+_SHIPPED_REWARDS = Path(__file__).parents[1] / "data" / "walk_learning" / "rewards"
+"""Rewards of candidates of runs that have not ended, RUN.jsonl.xz; a search of their size goes on from them."""
 _START_SEED = 1001
 """Seed of the starts from which walks are measured, which no search has used."""
 COLOURS = {
@@ -181,6 +184,8 @@ def _learn_group(
 ) -> None:
     """Learns agents that walk together, and adds to the history; walks and history are written as they change."""
     names = list(searches)
+    for name, search in searches.items():
+        _use_shipped_rewards(name, folder / "searches" / name, search)
     history |= {name: [] for name in names}
 
     def keep(number: int, walk: WalkParameters) -> None:
@@ -200,6 +205,17 @@ def _learn_group(
     )
     for number, one in enumerate(learned):
         keep(number, one.walk)
+
+
+def _use_shipped_rewards(name: str, folder: Path, search: LearnSettings) -> None:
+    """Puts rewards that come with Nutmeg where a search finds them, unless it has its own or is of another size."""
+    shipped = _SHIPPED_REWARDS / f"{name}.jsonl.xz"
+    if not shipped.is_file() or (folder / PARTS_FILE).exists():
+        return
+    lines = lzma.decompress(shipped.read_bytes())
+    if len(json.loads(lines.splitlines()[0])["parts"]) == search.population:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / PARTS_FILE).write_bytes(lines)
 
 
 def _commands(searches: Sequence[LearnSettings]) -> list[str]:

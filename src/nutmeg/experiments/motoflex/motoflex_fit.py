@@ -15,13 +15,20 @@ candidates.
 Reality is a hidden simulation whose numbers are drawn within the ranges of `SEARCHED_FACTORS`; its encoders are noisy
 and coarse, its motors exact (disturbed commands make every walk another one, and drown what the numbers change).
 
+On a GPU (`--device gpu`) the searches of all robots and strategies run together: in every generation their candidates
+are simulated in one batch, in 32 bit. The hidden robots are recorded on the processor, and every F that is reported,
+and every walk afterwards, is MuJoCo's on the processor. Searches are saved after every generation and go on from there.
+
 The paper's scale is a (10+800)-ES, 100 generations, walks of 10 s in steps of 1 ms: a cluster of 200 nodes took up to
-a day. `scale="paper"` is that, and `evolution` a (10+80)-ES with shorter walks in longer steps.
+a day. `scale="paper"` is that, `long` a (10+80)-ES with the same walks and fewer generations, and `evolution` one with
+shorter walks in longer steps.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
+import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +47,7 @@ from nutmeg.reality.distances.distance import DistanceSettings, make_distance
 from nutmeg.reality.distances.series_error import error_if_ended, least_exponent
 from nutmeg.reality.identify.curvature import curvature
 from nutmeg.reality.identify.identifiability import assess_identifiability
-from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings
+from nutmeg.reality.twin import Searched, Trial, Twin, TwinSettings, TwinTogether
 from nutmeg.search import (
     Budget,
     CmaEs,
@@ -58,8 +65,10 @@ if TYPE_CHECKING:
 
     from nutmeg.base.arrays import Floats
     from nutmeg.model.tables import RobotTable
+    from nutmeg.reality.identify.curvature import Curvature
     from nutmeg.reality.identify.identification import ReplayCost
     from nutmeg.search.run import Generation, SearchResult
+    from nutmeg.sim.worlds import Device
 
 
 # The trials of a MoToFlex fit, and the searched numbers of its robots (seed 001, section 4).
@@ -204,6 +213,7 @@ SCALES = {
     "small": Scale(seconds=1.9, timestep=0.004, parents=3, children=12, generations=3, least_cut=1.5),
     "middle": Scale(seconds=2.0, timestep=0.004, generations=4, judged=True),
     "evolution": Scale(seconds=4.0, timestep=0.002, generations=20, judged=True),
+    "long": Scale(seconds=10.0, timestep=0.001, generations=20, judged=True),
     "paper": Scale(seconds=10.0, timestep=0.001, children=800, generations=100, judged=True),
 }
 
@@ -219,12 +229,22 @@ class Settings(experiment.ExperimentSettings):
     reality: Path | None = None
     """A TOML file with hidden factors, `values = { play = 0.5 }`; the others are drawn."""
     scale: str | Scale = ""
-    """Size of the experiment: quick, small, middle, evolution or paper; `middle` if empty."""
+    """Size of the experiment: quick, small, middle, evolution, long or paper; `middle` if empty."""
+    generations: int = 0
+    """Generations of the evolution strategy; those of the scale if 0."""
+    device: Device | None = None
+    """Where candidates are simulated: the processor if left out, `gpu`, or `warp-cpu` (see `TwinSettings.device`)."""
 
     @property
     def size(self) -> Scale:
         """The effort of a fit."""
-        return experiment.find_scale(self.scale, SCALES, "quick" if self.quick else "middle")
+        scale = experiment.find_scale(self.scale, SCALES, "quick" if self.quick else "middle")
+        return dataclasses.replace(scale, generations=self.generations or scale.generations)
+
+    @property
+    def engine(self) -> Device:
+        """The device."""
+        return self.device or "cpu"
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
@@ -236,9 +256,14 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
         "lifetime": _LIFETIME,
         "noise": vars(DISTURBANCE),
     }
+    if settings.engine != "cpu":
+        known["device"] = settings.engine
     decisive = {**known, "reality": settings.reality.read_text(encoding="utf-8") if settings.reality else ""}
+    # More generations go on in the same folder.
+    searches = experiment.search_folder(out, {key: one for key, one in decisive.items() if key != "generations"})
+    robots = _HiddenRobots(settings, numbers, searches, say)
     runs = each_seed(
-        out, numbers, decisive, lambda n: _fit_robot(n, settings, out if n == settings.seed else None, say)
+        out, numbers, decisive, lambda n: _fit_robot(n, robots, size, out if n == settings.seed else None, say)
     )
     say("what m = 0, 1 and 2 think of a fall")
     falls = falling(size.timestep, out)
@@ -367,30 +392,106 @@ def _error(exponent: float = _EXPONENT) -> DistanceSettings:
     return DistanceSettings(kind="joint_error", exponent=exponent)
 
 
-def _fit_robot(seed: int, settings: Settings, out: Path | None, say: experiment.Progress) -> dict[str, Any]:
+class _HiddenRobots:
+    """The hidden robots, their recordings, and the searches for their numbers."""
+
+    def __init__(self, settings: Settings, seeds: Sequence[int], folder: Path, say: experiment.Progress) -> None:
+        self._settings, self._size, self._folder, self._say = settings, settings.size, folder, say
+        self.twin = motoflex_twin(self._size.timestep, threads=settings.threads)
+        self._trials = four_walks_and_a_kick(self.twin.table, self._size.seconds)
+        self._searches = [(seed, name) for seed in seeds for name in self._size.strategies]
+
+    @functools.cache  # noqa: B019 (as many as there are robots)
+    def fit(self, seed: int) -> tuple[ReplayCost, Floats]:
+        """The fit to the recordings of a robot, on the processor, and its hidden numbers, (k,)."""
+        rng = np.random.default_rng([seed, 2011])
+        hidden = hidden_values(self.twin.space, rng, self._settings.reality)
+        fit = hidden_fit(self.twin, hidden, self._trials, DISTURBANCE, rng, distance=_error(), fallen=FALLEN_COSINE)
+        return fit, hidden
+
+    def search(self, seed: int, strategy: str) -> SearchResult:
+        """The result of a strategy for a robot; on a device all are searched when the first one is asked for."""
+        if self._settings.engine == "cpu":
+            return self._search(seed, strategy, self.fit(seed)[0])
+        return self._found[seed, strategy]
+
+    def curvature(self, seed: int, candidate: Floats) -> Curvature:
+        """The errors around a candidate, (k,), simulated where it was searched."""
+        fit, _ = self.fit(seed)
+        if self._settings.engine != "cpu":
+            fit = dataclasses.replace(fit, twin=self._device_twin)
+        return curvature(fit.residuals, self.twin.space, candidate)
+
+    @functools.cached_property
+    def _device_twin(self) -> TwinTogether:
+        settings = dataclasses.replace(self.twin.settings, device=self._settings.engine)
+        many = len(self._searches)
+        return TwinTogether(settings, SEARCHED_FACTORS, searches=many, threads=self._settings.threads)
+
+    @functools.cached_property
+    def _found(self) -> dict[tuple[int, str], SearchResult]:
+        """The results of all searches, which run together on the device."""
+        fits = {
+            seed: dataclasses.replace(self.fit(seed)[0], twin=self._device_twin)
+            for seed in dict.fromkeys(seed for seed, _ in self._searches)
+        }
+
+        def search(one: tuple[int, str]) -> SearchResult:
+            try:
+                return self._search(*one, fits[one[0]])
+            finally:
+                self._device_twin.leave()
+
+        with concurrent.futures.ThreadPoolExecutor(len(self._searches), thread_name_prefix="search") as pool:
+            return dict(zip(self._searches, pool.map(search, self._searches), strict=True))
+
+    def _search(self, seed: int, strategy: str, fit: ReplayCost) -> SearchResult:
+        """One strategy with as many candidates as the evolution strategy has; never its last, cut-off generation."""
+        space, rng, size = fit.twin.space, np.random.default_rng([seed, 810]), self._size
+
+        def report(g: Generation) -> None:
+            self._say(f"robot {seed}, {strategy}: generation {g.number + 1}, F {g.best.value:.3g} rad²")
+
+        budget, folder = Budget(evaluations=size.candidates), self._folder / f"{strategy}-{seed}"
+        if strategy == "least-squares":
+            descent = LeastSquares(space, LeastSquaresSettings(step=0.04), rng, loss="squares")
+            return minimise(fit.rows, descent, InThisThread(), budget=budget, folder=folder, on_generation=report)
+        # A device simulates many candidates in the time of a few, so that large populations cost nothing there.
+        population = None if self._settings.engine == "cpu" else size.children
+        searcher: EvolutionStrategy | CmaEs = CmaEs(space, CmaEsSettings(population=population), rng)
+        if strategy == "es":
+            lives = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=_LIFETIME)
+            searcher = EvolutionStrategy(space, lives, rng)
+        return minimise(fit, searcher, InThisThread(), budget=budget, folder=folder, on_generation=report)
+
+
+def _fit_robot(
+    seed: int, robots: _HiddenRobots, size: Scale, out: Path | None, say: experiment.Progress
+) -> dict[str, Any]:
     """Fits one hidden robot by every strategy, and lets the parameters walk; draws figures if there is a folder."""
-    began, size = time.perf_counter(), settings.size
-    rng = np.random.default_rng([seed, 2011])
-    twin = motoflex_twin(size.timestep, threads=settings.threads)
-    hidden = hidden_values(twin.space, rng, settings.reality)
-    trials = four_walks_and_a_kick(twin.table, size.seconds)
-    fit = hidden_fit(twin, hidden, trials, DISTURBANCE, rng, distance=_error(), fallen=FALLEN_COSINE)
-    start, truth = fit(np.stack([twin.space.start, hidden])).tolist()
+    began, twin = time.perf_counter(), robots.twin
+    fit, hidden = robots.fit(seed)
     found: dict[str, SearchResult] = {}
-    strategies: dict[str, dict[str, Any]] = {}
+    seconds: dict[str, float] = {}
     for name in size.strategies:
         begun = time.process_time()
-        found[name] = _search(fit, name, size, seed, say)
-        best = found[name].best.candidate
-        value = float(fit(best[None])[0])
-        strategies[name] = {
-            "error": value,
-            "cut": start / value,
-            "estimate": twin.space.named(best),
-            "evaluations": found[name].evaluations,
-            "failures": found[name].failures,
-            "cpu_seconds": time.process_time() - begun,
+        found[name] = robots.search(seed, name)
+        seconds[name] = time.process_time() - begun
+    # Judged on the processor, wherever they were searched.
+    judged = fit(np.stack([twin.space.start, hidden, *(one.best.candidate for one in found.values())])).tolist()
+    (start, truth), errors = judged[:2], dict(zip(found, judged[2:], strict=True))
+    strategies = {
+        name: {
+            "error": errors[name],
+            "cut": start / errors[name],
+            "searched_error": one.best.value,
+            "estimate": twin.space.named(one.best.candidate),
+            "evaluations": one.evaluations,
+            "failures": one.failures,
+            "cpu_seconds": seconds[name],
         }
+        for name, one in found.items()
+    }
     chosen = found[size.strategies[0]]
     bodies = {
         who: found_body(twin, candidate, "nutmeg reproduce motoflex-fit")
@@ -407,28 +508,10 @@ def _fit_robot(seed: int, settings: Settings, out: Path | None, say: experiment.
     if out is not None:
         if size.judged:
             say("which numbers are determined")
-            shape = curvature(fit.residuals, twin.space, chosen.best.candidate)
+            shape = robots.curvature(seed, chosen.best.candidate)
             row["identifiability"] = assess_identifiability(twin.space, curvature=shape).as_json()
         _draw(out, fit, chosen, hidden)
     return {**row, "seconds": time.perf_counter() - began}
-
-
-def _search(fit: ReplayCost, strategy: str, size: Scale, seed: int, say: experiment.Progress) -> SearchResult:
-    """One strategy with as many candidates as the evolution strategy has; never its last, cut-off generation."""
-    space, rng = fit.twin.space, np.random.default_rng([seed, 810])
-
-    def report(g: Generation) -> None:
-        say(f"robot {seed}, {strategy}: generation {g.number + 1}, F {g.best.value:.3g} rad²")
-
-    budget = Budget(evaluations=size.candidates)
-    if strategy == "least-squares":
-        descent = LeastSquares(space, LeastSquaresSettings(step=0.04), rng, loss="squares")
-        return minimise(fit.rows, descent, InThisThread(), budget=budget, on_generation=report)
-    searcher: EvolutionStrategy | CmaEs = CmaEs(space, CmaEsSettings(), rng)
-    if strategy == "es":
-        lives = EvolutionStrategySettings(parents=size.parents, children=size.children, lifetime=_LIFETIME)
-        searcher = EvolutionStrategy(space, lives, rng)
-    return minimise(fit, searcher, InThisThread(), budget=budget, on_generation=report)
 
 
 def found_body(twin: Twin, candidate: Floats, source: str) -> IdentifiedBody:
@@ -448,8 +531,6 @@ def _walks(
     bodies: Mapping[str, IdentifiedBody], size: Scale, out: Path | None, say: experiment.Progress
 ) -> list[dict[str, Any]]:
     """Both set-ups of section 5 with the hidden robot, the one before the fit, and the parameters that were found."""
-    from nutmeg.view.reports.figures import plot_walks
-
     if out is not None:
         write_body(out / "params.toml", bodies["found"])
     rows = []
@@ -469,6 +550,8 @@ def _walks(
             results.append(result)
         rows.append(row)
         if out is not None:
+            from nutmeg.view.reports.figures import plot_walks
+
             plot_walks(results, out / f"chain-{set_up.figure}", commanded=set_up.settings.forward, title=set_up.name)
     return rows
 
