@@ -85,6 +85,8 @@ ROLLING_DECELERATION = 0.46
 it."""
 STEP_CYCLES, AFTER_SPEED = 30, 0.2
 """For how many cycles, and how fast, a robot of another league walks on after its kick [m/s]."""
+STORED = 256
+"""How many walkers are stopped for the states that their kicks begin with."""
 WALK_CYCLES, STOP_CYCLES, WALK_SPEEDS = (40, 60), (45, 75), (0.8, 0.4, 1.0)
 """How long robots of other leagues walk before they are stopped, how long before a kick that was [cycles], and how fast
 they walk at most [m/s, m/s, rad/s]."""
@@ -186,6 +188,7 @@ class KickTrials(MotionTrials):
         seed: of the states that kicks begin with.
         goals: what counts.
         threads: how many threads step the robots; results are the same.
+        stored: how many walkers of another robot than `nao-spark` are stopped for the states that kicks begin with.
     """
 
     def __init__(
@@ -199,6 +202,7 @@ class KickTrials(MotionTrials):
         seed: int = 1,
         goals: KickGoals | None = None,
         threads: int = 1,
+        stored: int = STORED,
     ) -> None:
         placement = Placement(robot=robot, name=ROBOT_NAME, type=kind, actuation=actuation)
         self._league = robot == "nao-spark"
@@ -217,12 +221,11 @@ class KickTrials(MotionTrials):
         first, second = np.random.default_rng(seed).spawn(2)
         self._walker = PolicyWalker(self._worlds, ROBOT_NAME, policy, rng=first)
         self._targets = JointTargets(self._worlds, ROBOT_NAME)
-        self._states = (
-            _stored_states(robot, kind, seed)
-            if self._league
-            else _stopped_walkers(self._worlds, policy, second, threads)
-        )
-        """Configurations, velocities, and what drives remember, of robots that stand, (n, ...) each."""
+        # Configurations, velocities, and what drives remember, of robots that stand, (n, ...) each.
+        if self._league:
+            self._states = _stored_states(robot, kind, seed)
+        else:
+            self._states = _stopped_walkers(Worlds(scene, stored, threads=threads), policy, second)
 
     def run(self, motions: list[KeyframeMotion], seed: int) -> Tries:
         """Tries motions, all from the same starts; as many as share the robots evenly."""
@@ -344,11 +347,9 @@ def _stored_states(robot: str, kind: str, seed: int) -> tuple[Floats, ...]:
     return task.stored.qpos, task.stored.qvel
 
 
-def _stopped_walkers(
-    worlds: Worlds, policy: PolicySettings, rng: np.random.Generator, threads: int, count: int = 256
-) -> tuple[Floats, ...]:
+def _stopped_walkers(worlds: Worlds, policy: PolicySettings, rng: np.random.Generator) -> tuple[Floats, ...]:
     """States of walkers that stopped a moment ago, as `_state` has them."""
-    worlds = Worlds(worlds.scene, count, threads=threads)
+    count = worlds.count
     worlds.put_ball(BALL_AWAY)
     walker = PolicyWalker(worlds, ROBOT_NAME, policy, rng=rng.spawn(1)[0])
     walker.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * np.minimum(WALK_SPEEDS, policy.fastest)
