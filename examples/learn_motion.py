@@ -3,6 +3,7 @@
     python examples/learn_motion.py kick type0 50           # 50 generations from the kick that comes with Nutmeg
     python examples/learn_motion.py shot type0 50           # a kick after which the robot may lie
     python examples/learn_motion.py front type1 50          # a get-up, with its network if it has one
+    python examples/learn_motion.py kick nao-v6 50          # of another robot: t1, k1 or nao-v6 (on motoflex)
 
 A generation of 32 kicks from 12 starts each takes about 2.5 s on one processor. Kicks begin from states of walkers that
 were stopped and rock no more, with the ball up to 5 cm from its place along each axis; get-ups from those of walkers
@@ -20,6 +21,7 @@ from nutmeg.learning.motions import GetUpTrials, KickGoals, KickTrials, MotionSe
 from nutmeg.motion.keyframes import KeyframeMotion, shipped_get_up, shipped_motion, write_motion
 
 ROBOT = "nao-spark"
+OTHERS = {"t1": "ideal", "k1": "ideal", "nao-v6": "motoflex"}  # other robots that kick, and their drives
 STEP = 0.01  # the first standard deviation, as a share of the range of each number; twice as much spoils shots
 
 
@@ -28,6 +30,9 @@ def trials_for(name: str, kind: str, population: int, starts: int) -> tuple[Moti
     if name in ("front", "back"):
         motion = shipped_get_up(ROBOT, name, kind)  # type: ignore[arg-type]
         return GetUpTrials(ROBOT, motion, kind, population=population, starts=starts), motion
+    if kind in OTHERS:
+        others = KickTrials(kind, actuation=OTHERS[kind], population=population, starts=starts)
+        return others, shipped_motion(kind, name)
     # Nobody needs to see how a robot falls after a shot.
     goals = KickGoals(fall=0.0, within=0.46, watched=0) if name == "shot" else KickGoals()
     trials = KickTrials(ROBOT, kind, population=population, starts=starts, goals=goals)
@@ -37,7 +42,7 @@ def trials_for(name: str, kind: str, population: int, starts: int) -> tuple[Moti
 def learn_motion(
     name: str, kind: str, generations: int, *, population: int = 32, starts: int = 12, seed: int = 1
 ) -> KeyframeMotion:
-    """A better motion for a type of robot, searched around the one that it has: the mean of the last distribution."""
+    """A better motion, searched around the one that the robot has: the mean of the last distribution."""
     trials, motion = trials_for(name, kind, population, starts)
     search = MotionSearch(trials, motion, step=STEP, seed=seed)
     print(f"before: {trials.run([motion], seed=seed + 1)}", flush=True)
@@ -50,8 +55,9 @@ def learn_motion(
 
 def main(name: str = "kick", kind: str = "type0", generations: str = "2") -> None:
     """Learns on from the motion that comes with Nutmeg, and says what it does from other starts."""
-    path = Path(f"{ROBOT}-{kind}-{name}.toml")
-    write_motion(path, learn_motion(name, kind, int(generations)))
+    motion = learn_motion(name, kind, int(generations))
+    path = Path(f"{motion.robot}-{kind}-{name}.toml" if motion.robot == ROBOT else f"{motion.robot}-{name}.toml")
+    write_motion(path, motion)
     print(path)
 
 

@@ -1,7 +1,8 @@
-"""Get-ups and kicks of every type of the league's robot, and the kicks of T1 and K1, from fresh starts.
+"""Get-ups and kicks of every type of the league's robot, and the kicks of T1, K1 and Nao V6, from fresh starts.
 
     python scripts/measure_motions.py --trials 100
     python scripts/measure_motions.py --trials 100 --what kicks --seed 20261120
+    python scripts/measure_motions.py --trials 100 --what others --robots nao-v6
 
 Prints tables in Markdown. Get-ups: robots that walk or stand are pushed over ahead and back, lie still, and get up as
 players do; a get-up counts if the first try ends standing and the robot still stands a second later. They are tried in
@@ -46,11 +47,12 @@ if TYPE_CHECKING:
     from nutmeg.match.players.request import Legs
 
 TYPES, CYCLE = ("type0", "type1", "type2", "type3", "type4"), 0.02
-KICKS, WHAT = ("kick", "pass", "shot"), ("get-ups", "kicks", "dives", "boosters")
+KICKS, WHAT = ("kick", "pass", "shot"), ("get-ups", "kicks", "dives", "others")
 PUSH_CYCLE, RISE_CYCLES, PUSH = 60, 260, (1.5, 3.0)  # when robots are pushed, how long they are watched, the push [m/s]
 PLAYERS = 6  # in each game
 DIVE_TIMES, STANCE_CYCLES = (0.4, 0.5, 0.6, 0.7, 0.9), 15
-BOOSTERS, ROLL_CYCLES = ("t1", "k1"), 400  # their balls are watched until they rest, and the robots as long [cycles]
+OTHERS = {"t1": "ideal", "k1": "ideal", "nao-v6": "motoflex"}  # robots with a kick, and their drives
+ROLL_CYCLES = 400  # balls of these are watched until they rest, and the robots as long [cycles]
 
 
 def _say(line: str) -> None:
@@ -221,9 +223,10 @@ def dives(kind: str, trials: int, seed: int) -> Floats:
     return found
 
 
-def booster_kick(robot: str, trials: int, seed: int) -> str:
-    """What the kick of a T1 or K1 did, in words."""
-    kicking = KickTrials(robot, population=1, starts=trials, seed=seed, goals=KickGoals(watched=ROLL_CYCLES))
+def other_kick(robot: str, trials: int, seed: int, threads: int) -> str:
+    """What the kick of a robot of another league did, in words."""
+    goals, drives = KickGoals(watched=ROLL_CYCLES), OTHERS[robot]
+    kicking = KickTrials(robot, actuation=drives, population=1, starts=trials, seed=seed, goals=goals, threads=threads)
     return str(kicking.run([shipped_motion(robot, "kick")], seed))
 
 
@@ -233,6 +236,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--types", nargs="*", default=TYPES)
+    parser.add_argument("--robots", nargs="*", default=tuple(OTHERS), choices=tuple(OTHERS))
     parser.add_argument("--what", nargs="*", default=WHAT, choices=WHAT)
     parser.add_argument("--seed", type=int, default=20_261_117)
     arguments = parser.parse_args()
@@ -257,9 +261,9 @@ def main() -> None:
         for kind in arguments.types:
             reach = [f"{metres:.2f} m" for metres in dives(kind, trials, seed).mean(axis=1)]
             _say(f"- {kind}, dive: {', '.join(reach)} after {DIVE_TIMES} s")
-    if "boosters" in arguments.what:
-        for robot in BOOSTERS:
-            _say(f"- {robot}, kick: {booster_kick(robot, trials, seed)}")
+    if "others" in arguments.what:
+        for robot in arguments.robots:
+            _say(f"- {robot}, kick: {other_kick(robot, trials, seed, arguments.threads)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from nutmeg.base.errors import FileError, ModelError, UnknownNameError, UsageError
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import Mirror, OnboardRobot
-from nutmeg.motion.inertial import Lying
+from nutmeg.motion.correction import Corrector
+from nutmeg.motion.inertial import FallDetector, Lying, UpEstimator
 from nutmeg.motion.keyframes import (
     LYING_SIDES,
     GetUp,
@@ -196,6 +197,18 @@ def test_each_world_follows_its_own_motion_in_its_own_time() -> None:
     np.testing.assert_allclose(np.degrees(get_up.targets[:, column]), [10.0, 20.0, 20.0], atol=1e-9)
     assert get_up.done.tolist() == [True, True, False]
     assert get_up.active.tolist() == [False, False, True]
+
+
+def test_a_network_presses_no_joint_against_its_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive of the league hears nothing while its joint is at a stop."""
+    made = worlds(2, kind="type0")
+    falls = FallDetector(UpEstimator(made, "nao"))
+    get_up = GetUp(made, "nao", shipped_get_ups("nao-spark", "type0"), falls=falls)
+    monkeypatch.setattr(Corrector, "correct", lambda self, ids, *_: np.array([[-9.0], [9.0]])[ids])
+    get_up.begin([0, 1], Lying.BACK)
+    get_up.sample(0.0)
+    low, high = np.degrees(made.robot("nao").table.limits[made.robot("nao").table.motor_joints].T)
+    assert np.degrees(get_up.targets) == pytest.approx(np.stack([low + 1.0, high - 1.0]))
 
 
 def test_unknown_sides_and_wrong_numbers_of_motions_are_refused() -> None:

@@ -25,8 +25,10 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.learning.courses import yaw_of
 from nutmeg.learning.policies.motion_task import BALL_AWAY, GetUpTask, KickTask, MotionRewards
 from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP
+from nutmeg.model.ball import load_ball
 from nutmeg.model.scene import Placement, SceneSettings, assemble
 from nutmeg.motion.bodies import ROBOT_NAME, JointTargets, Mirror
+from nutmeg.motion.correction import STOP_MARGIN
 from nutmeg.motion.keyframes import motion_path
 from nutmeg.motion.policy import OBSERVATION_LIMIT, PolicyWalker
 from nutmeg.motion.walk.files import read_walk
@@ -45,12 +47,10 @@ REACH, PLACE_REACH, MOST_SLOPE = 50.0, 0.06, 1500.0
 """How far a search goes from where it begins: angles [degrees], the ball's place [m]; the largest slope [degrees/m].
 A search varies every number by the same share of its range. With slopes up to 400 degrees/m it changed joints by half a
 degree for a ball that lies 5 cm off, and did not find out how to answer to it."""
-NEAREST = {"nao-spark": 0.19, "t1": 0.3, "k1": 0.24}
+NEAREST = {"nao-spark": 0.19, "t1": 0.3, "k1": 0.24, "nao-v6": 0.17}
 """Balls are not nearer than this ahead of the torso [m]: the feet of a robot that stands would be in them."""
 QUICKEST, LONGER = 0.04, 1.6
 """The shortest time of a frame [s], and how many times as long as at the beginning one may become."""
-STOP_MARGIN = 1.0
-"""Angles keep this far from the stops of their joints [degrees]: a drive of the league at a stop hears nothing."""
 STANDING = 50
 """For how many cycles a robot must stand after a get-up."""
 LONGEST = 1.9
@@ -64,8 +64,15 @@ STRAIGHT = math.tan(math.radians(15.0))
 """Metres aside for each metre ahead, of a kick that is straight."""
 ASIDE, LATE = 1.5, 30.0
 """What a metre aside costs, in metres ahead; and a second after the time in which the ball was to be hit [m]."""
-WALKS = {"nao-spark": "policy", "t1": "policy-t1", "k1": "policy-k1"}
+WALKS = {"nao-spark": "policy", "t1": "policy-t1", "k1": "policy-k1", "nao-v6": "policy-nao-v6"}
 """The policies that keep robots on their feet after a kick."""
+PITCHES = {
+    "nao-spark": ("floor", "sim3d"),
+    "nao-v6": ("floor", "spl-foam"),
+    "t1": ("fifa7vs7", "fifa"),
+    "k1": ("fifa7vs7", "fifa"),
+}
+"""Field and ball of each robot. The floor ends where balls of T1 and K1 still roll."""
 UNSURE, JOINT_NOISE, STOP_ANGLE = 0.01, 0.01, 0.002
 """Standard deviation with which a robot knows where the ball lies [m], that of its joints from a stored state, and
 how far from the stops of joints a kick begins [rad]."""
@@ -73,11 +80,15 @@ BALL_MOVES, AWAY_CYCLES, FAR_AWAY = 0.3, 15, 30.0
 """A ball that is faster has been hit [m/s]; so long after the hit it is away from the foot [cycles]; balls that came
 farther are not believed [m]."""
 ROLLING_DECELERATION = 0.46
-"""What slows down the ball of T1 and K1 after a kick [m/s^2], measured from 0.8 to 1.8 m/s."""
+"""What slows down the ball of T1 and K1 after a kick [m/s^2], measured from 0.8 to 1.8 m/s; the other ball's file says
+it."""
 STEP_CYCLES, AFTER_SPEED = 30, 0.2
-"""For how many cycles, and how fast, a T1 or K1 walks on after its kick [m/s]."""
-WALK_CYCLES, STOP_CYCLES = (40, 60), (45, 75)
-"""How long T1 and K1 walk before they are stopped, and how long before a kick that was [cycles]."""
+"""For how many cycles, and how fast, a robot of another league walks on after its kick [m/s]."""
+STORED = 256
+"""How many walkers are stopped for the states that their kicks begin with."""
+WALK_CYCLES, STOP_CYCLES, WALK_SPEEDS = (40, 60), (45, 75), (0.8, 0.4, 1.0)
+"""How long robots of other leagues walk before they are stopped, how long before a kick that was [cycles], and how fast
+they walk at most [m/s, m/s, rad/s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +154,7 @@ class MotionTrials:
             short = min(QUICKEST, frame.seconds)
             found[f"frame{number}.seconds"] = Dimension(low=short, high=LONGER * frame.seconds, start=frame.seconds)
             for joint, degrees in frame.angles.items():
-                low, high = np.degrees(table.limits[table.joints.index(joint)]) + np.array([STOP_MARGIN, -STOP_MARGIN])
+                low, high = np.degrees(table.limits[table.joints.index(joint)] + [STOP_MARGIN, -STOP_MARGIN])
                 start = float(np.clip(degrees, low, high))
                 found[f"frame{number}.{joint}"] = Dimension(
                     low=max(low, start - REACH), high=min(high, start + REACH), start=start
@@ -168,12 +179,15 @@ class KickTrials(MotionTrials):
     """Robots that kick as players do: keyframes first, then the policy of their walk keeps them on their feet.
 
     Args:
-        robot: `nao-spark`, `t1` or `k1`.
+        robot: `nao-spark`, `nao-v6`, `t1` or `k1`.
         kind: its type.
+        actuation: its drives: ideal, servo or motoflex.
         population: how many candidates are tried at once.
         starts: how often each.
         seed: of the states that kicks begin with.
         goals: what counts.
+        threads: how many threads step the robots; results are the same.
+        stored: how many walkers of another robot than `nao-spark` are stopped for the states that kicks begin with.
     """
 
     def __init__(
@@ -181,19 +195,22 @@ class KickTrials(MotionTrials):
         robot: str,
         kind: str = "",
         *,
+        actuation: str = "ideal",
         population: int,
         starts: int,
         seed: int = 1,
         goals: KickGoals | None = None,
+        threads: int = 1,
+        stored: int = STORED,
     ) -> None:
-        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
+        placement = Placement(robot=robot, name=ROBOT_NAME, type=kind, actuation=actuation)
         self._league = robot == "nao-spark"
-        # The floor ends where balls of T1 and K1 still roll.
-        field, ball = ("floor", "sim3d") if self._league else ("fifa7vs7", "fifa")
+        field, ball = PITCHES[robot]
+        self._brakes = load_ball(ball).rolling_deceleration or ROLLING_DECELERATION
         scene = assemble(SceneSettings(field=field, ball=ball, robots=(placement,), visuals=False))
         super().__init__(scene.robot(ROBOT_NAME), population * starts, starts)
         self.goals = goals or KickGoals()
-        self._worlds = Worlds(scene, self.count)
+        self._worlds = Worlds(scene, self.count, threads=threads)
         self._view, self._mirror = self._worlds.robot(ROBOT_NAME), Mirror.of(scene, self.table)
         self._height = float(scene.start[self.table.root + 2])
         joint = int(scene.model.body("ball").jntadr[0])
@@ -203,9 +220,11 @@ class KickTrials(MotionTrials):
         first, second = np.random.default_rng(seed).spawn(2)
         self._walker = PolicyWalker(self._worlds, ROBOT_NAME, policy, rng=first)
         self._targets = JointTargets(self._worlds, ROBOT_NAME)
-        self._states = (
-            _stored_states(robot, kind, seed) if self._league else _stopped_walkers(self._worlds, policy, second)
-        )
+        # Configurations, velocities, and what drives remember, of robots that stand, (n, ...) each.
+        if self._league:
+            self._states = _stored_states(robot, kind, seed)
+        else:
+            self._states = _stopped_walkers(Worlds(scene, stored, threads=threads), policy, second)
 
     def run(self, motions: list[KeyframeMotion], seed: int) -> Tries:
         """Tries motions, all from the same starts; as many as share the robots evenly."""
@@ -253,9 +272,12 @@ class KickTrials(MotionTrials):
         """Puts robots into stored states, with balls at places (N, 2) ahead of them and to their left [m]."""
         worlds, motors = self._worlds, self.table.angles[self.table.motor_joints]
         worlds.reset()
-        worlds.qpos[:], worlds.qvel[:] = self._states[0][chosen], self._states[1][chosen]
-        low, high = self.table.limits[self.table.motor_joints].T
-        worlds.qpos[:, motors] = np.clip(worlds.qpos[:, motors] + noise, low + STOP_ANGLE, high - STOP_ANGLE)
+        for values, stored in zip(_state(worlds), self._states, strict=True):
+            values[:] = stored[chosen]
+        # Joints with servos are where these hold them, and so are left there.
+        if not worlds.scene.setpoints.size:
+            low, high = self.table.limits[self.table.motor_joints].T
+            worlds.qpos[:, motors] = np.clip(worlds.qpos[:, motors] + noise, low + STOP_ANGLE, high - STOP_ANGLE)
         pose = self._view.pose
         cos, sin = np.cos(yaw_of(pose)), np.sin(yaw_of(pose))
         turned = [cos * places[:, 0] - sin * places[:, 1], sin * places[:, 0] + cos * places[:, 1]]
@@ -300,7 +322,7 @@ class KickTrials(MotionTrials):
         # A ball that slides keeps its momentum about the point of contact, and soon rolls at this velocity.
         radius = float(self._worlds.scene.start[self._ball + 2])
         rolls = (5 * np.array(rate[:2]) + 2 * radius * np.array([spin[1], -spin[0]])) / 7
-        return np.asarray(np.array(place[:2]) + np.hypot(*rolls) / (2 * ROLLING_DECELERATION) * rolls)
+        return np.asarray(np.array(place[:2]) + np.hypot(*rolls) / (2 * self._brakes) * rolls)
 
     def costs(self, motions: list[KeyframeMotion], seed: int) -> Floats:
         """What falls, times and ways aside cost, less the way ahead [m]."""
@@ -310,32 +332,39 @@ class KickTrials(MotionTrials):
         return np.asarray(cost.mean(axis=1))
 
 
-def _stored_states(robot: str, kind: str, seed: int) -> tuple[Floats, Floats]:
+def _state(worlds: Worlds) -> tuple[Floats, ...]:
+    """Configurations and velocities, and what drives remember, (N, ...) each, live."""
+    batch, scene = worlds.batch, worlds.scene
+    remembered = ([batch.act, batch.ctrl] if scene.setpoints.size else []) + [batch.history] * bool(scene.history.size)
+    return worlds.qpos, worlds.qvel, *remembered
+
+
+def _stored_states(robot: str, kind: str, seed: int) -> tuple[Floats, ...]:
     """States of players of the league that stopped and stand, as training has them: (n, nq) and (n, nv)."""
     task = KickTask(robot, kind, 1, seed=seed)
     task.close()
     return task.stored.qpos, task.stored.qvel
 
 
-def _stopped_walkers(
-    worlds: Worlds, policy: PolicySettings, rng: np.random.Generator, count: int = 256
-) -> tuple[Floats, Floats]:
-    """States of walkers that stopped a moment ago: (n, nq) and (n, nv)."""
-    worlds = Worlds(worlds.scene, count)
+def _stopped_walkers(worlds: Worlds, policy: PolicySettings, rng: np.random.Generator) -> tuple[Floats, ...]:
+    """States of walkers that stopped a moment ago, as `_state` has them."""
+    count = worlds.count
     worlds.put_ball(BALL_AWAY)
     walker = PolicyWalker(worlds, ROBOT_NAME, policy, rng=rng.spawn(1)[0])
-    walker.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * [0.8, 0.4, 1.0]
+    walker.wanted[:] = rng.uniform(-1.0, 1.0, (count, 3)) * np.minimum(WALK_SPEEDS, policy.fastest)
     stops = rng.integers(*WALK_CYCLES, count)
     stored = stops + rng.integers(*STOP_CYCLES, count)
-    qpos, qvel = worlds.qpos.copy(), worlds.qvel.copy()
+    state = _state(worlds)
+    found = tuple(values.copy() for values in state)
     for cycle in range(WALK_CYCLES[1] + STOP_CYCLES[1]):
         walker.wanted[cycle >= stops] = 0.0
         walker.sample(0.0)
         worlds.advance(CONTROL_CYCLE)
         now = stored == cycle
-        qpos[now], qvel[now] = worlds.qpos[now], worlds.qvel[now]
-    stands = qpos[:, worlds.robot(ROBOT_NAME).table.root + 2] > 0.85 * worlds.scene.start[2]
-    return qpos[stands], qvel[stands]
+        for kept, values in zip(found, state, strict=True):
+            kept[now] = values[now]
+    stands = found[0][:, worlds.robot(ROBOT_NAME).table.root + 2] > 0.85 * worlds.scene.start[2]
+    return tuple(kept[stands] for kept in found)
 
 
 class GetUpTrials(MotionTrials):

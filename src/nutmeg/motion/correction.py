@@ -16,6 +16,7 @@ A kick with the right foot is the mirror image of one with the left.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
@@ -41,11 +42,17 @@ from nutmeg.motion.policy import (
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Indices
+    from nutmeg.model.tables import RobotTable
     from nutmeg.motion.bodies import Bodies
     from nutmeg.motion.policy import Network
 
 FROM_FRONT, FROM_BACK, KICK = 1.0, -1.0, 0.0
 """Input of the network that names the motion: one network may serve both get-ups."""
+STOP_MARGIN = math.radians(1.0)
+"""Corrected targets keep this far from the stops of joints [rad]. A drive of the league at a stop hears nothing.
+Networks pressed upper arms against the torso, where they stayed while they should have gone aside, and the referee
+froze the limbs that then passed through each other: in matches 18 of 96 robots of type 4 stayed down, and with the
+margin none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +81,12 @@ class Correction:
     def gait(self) -> Gait:
         """The gait settings that turn outputs into joint targets: those of a walk without a stepping clock."""
         return Gait(reach=self.reach, gain=self.gain, lift=0.0)
+
+
+def correction_limits(table: RobotTable) -> Floats:
+    """The lowest and the highest corrected targets of a robot's motors, (2, motors) [rad]."""
+    low, high = table.limits[table.motor_joints].T
+    return np.stack([low + STOP_MARGIN, high - STOP_MARGIN])
 
 
 class Corrector:

@@ -46,7 +46,7 @@ from nutmeg.base.journal import write_file
 from nutmeg.base.settings import above, check_bounds, read, read_cached, read_toml, toml_text
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
-from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector
+from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector, correction_limits
 from nutmeg.motion.inertial import FallDetector, Lying
 
 if TYPE_CHECKING:
@@ -436,7 +436,7 @@ class GetUp:
         table, count = worlds.robot(robot).table, worlds.count
         self._falls, self._period, self._qpos = falls, period, worlds.qpos
         self._addresses = table.angles[table.motor_joints]
-        self._limits = table.limits[table.motor_joints].T
+        self._limits = correction_limits(table)
         mirror = Mirror.of(worlds.scene, table)
         frames = max((len(motion.frame) for each in motions.values() for motion in each), default=1)
         self._poses = np.zeros((count, len(Lying), frames, len(table.motors)))

@@ -24,6 +24,7 @@ from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action, Percept
 from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.correction import Correction
+from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import own_motions, shipped_motion, write_motion
 from nutmeg.motion.policy import BALL, BALL_SCALE, Network, moved_motors, read_network, write_network
 from nutmeg.motion.policy_kernels import decide
@@ -195,6 +196,37 @@ def test_who_is_knocked_onto_its_back_stands_again_mostly_without_another_fall()
         assert done[-1] == "stand"
         fell_again += done.count("get up") - 1  # one get-up may take several motions
     assert fell_again <= 1
+
+
+@pytest.mark.parametrize("robot_type", [0, 1, 3, 4])
+def test_who_stood_and_lies_on_its_back_gets_up_at_the_first_try_and_does_not_pass_through_itself(
+    robot_type: int,
+) -> None:
+    """On 2026-11-19 arms that were pressed against the torso stayed there, and the referee froze what they met."""
+    rng, count, walk = np.random.default_rng([7, robot_type]), 6, read_walk("policy")
+    setup = PhysicalSetup(toed=count if robot_type == 4 else 0)
+    game = Game(load_rules("sim3d"), seed=9, seats=count, setup=setup)
+    slots = [game.enter("us", number + 1, robot_type) for number in range(count)]
+    limbs = [Limbs(walk, robot_type) for _ in slots]
+    game.set_play_mode(PlayMode.PLAY_ON)
+    for number, slot in enumerate(slots):
+        game.place_player(slot, (4.0 * number - 10.0, 4.0, 0.4), 0.0)
+    game.place_ball((0.0, -9.0, 0.042))
+    percepts, world, collided = game.cycle({}), game.world, False
+    for cycle in range(320):
+        if cycle == 60:
+            for slot in slots:
+                rate = int(world.ground.seats["rate"][int(world.seat_of[slot])])
+                world.ground.world.qvel[rate] -= rng.uniform(1.8, 3.0)
+            world.ground.world.touch()
+        actions = {
+            slot: Action(speeds=one.act(percepts[slot], Stand(), AHEAD)) for slot, one in zip(slots, limbs, strict=True)
+        }
+        percepts = game.cycle(actions)
+        collided |= bool(np.any(world.collides))
+    assert [one.get_up for one in limbs] == [(int(Lying.UPRIGHT), 1)] * count
+    assert all(one.upright for one in limbs)
+    assert not collided
 
 
 @pytest.mark.parametrize("side", [1, -1])

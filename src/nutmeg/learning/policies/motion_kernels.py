@@ -21,6 +21,7 @@ from nutmeg.learning.policies.walk_kernels import (
     signed,
     uniform,
 )
+from nutmeg.motion.correction import STOP_MARGIN
 from nutmeg.motion.policy import BALL, BALL_SCALE, KIND
 from nutmeg.motion.policy_kernels import observe, set_progress, smooth
 from nutmeg.sim.ball_way import DAMPING, RADIUS, rest_of_ball, spin_in_world
@@ -205,7 +206,7 @@ def command_motions(
                 if seconds - t.period <= whole + 1e-9:
                     e.start[i] = s.angles[i]
                 goal = e.start[i] + share * (t.home[i] - e.start[i])
-            goal = min(max(goal, t.lowest[i]), t.highest[i])
+            goal = min(max(goal, t.lowest[i] + STOP_MARGIN), t.highest[i] - STOP_MARGIN)
             e.pending[i] = min(max((goal - s.angles[i]) / t.period, -t.fastest[i]), t.fastest[i])
 
 

@@ -26,7 +26,7 @@ from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.match.players.decide import KickAbility
 from nutmeg.match.players.request import STRONG_KICK
 from nutmeg.motion.bodies import Mirror
-from nutmeg.motion.correction import KICK, Corrector
+from nutmeg.motion.correction import KICK, Corrector, correction_limits
 from nutmeg.motion.keyframes import KeyframeMotion, motion_path, shipped_motion, spread_stance
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Move:
 
     Args:
         path: joint angles, one row for each cycle, (T, motors) [rad].
-        limits: lower and upper limits of the joints, (2, motors) [rad].
+        limits: lowest and highest corrected targets, (2, motors) [rad].
         seconds: duration of the motion [s].
         corrector: the network that corrects it, begun; None for a motion without one.
     """
@@ -140,7 +140,7 @@ class Moves:
     ) -> None:
         self._body, self._table, self._mirror = body, body.table, Mirror.of(body.scene, body.table)
         self._stance, self._kind, self._robot, self._own = stance, kind, body.table.settings.name, own
-        self._limits = self._table.limits[self._table.motor_joints].T
+        self._limits = correction_limits(self._table)
         self._correctors: dict[str, Corrector] = {}
 
     def kick(self, request: Kick, foot: Foot, angles: Floats) -> Move:
