@@ -45,7 +45,8 @@ class TacticsTask(DribbleTask):
 
     def use_players(self, kind: str) -> None:
         """Gives every robot a player."""
-        walk, never = read_walk("policy"), dataclasses.replace(strategy(BUILTIN_NAME), kicks=False)
+        walk = read_walk("policy")
+        never = dataclasses.replace(strategy(BUILTIN_NAME), kicks=False, network_dribbles=False)
         self.limbs = [Limbs(walk, int(kind[-1])) for _ in range(self.count)]
         ground = ground_of(load_rules("sim3d"), league_abilities(load_ball("sim3d"), self.limbs[0]))
         self.minds = [Tactician(never, ground, number=2, players=2) for _ in range(self.count)]
@@ -86,7 +87,7 @@ class TacticsTask(DribbleTask):
                 )
                 fresh[n] = limbs.act(percept, request_of(orders).legs, Look())[self._wire]
             self._pending = fresh
-            self.worlds.step(self._steps)
+            self._step()
 
 
 def measure(name: str, kind: str, level: float, trials: int, seed: int) -> str:

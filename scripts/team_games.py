@@ -13,6 +13,10 @@ happened in the second before it leaned: it was put somewhere (`beam`), it dived
 faster than `SHOT_SPEED`. Beliefs are compared with the truth every 0.2 s: the own place, the ball within 3 m, and place
 and velocity of opponents within 3 m that were seen in the last 0.3 s.
 
+With `--shoot-outs`, they play penalty shoot-outs: five kicks each, a keeper and two kickers a side.
+
+    .venv/bin/python scripts/team_games.py --out kicks.jsonl --shoot-outs --seeds 1 6
+
 With `--duels`, two robots meet again and again instead, which needs a hundredth of the time: a player of the first team
 with the ball meets the second team's keeper (`goal`), or two players run for the same ball (`ball`).
 
@@ -331,6 +335,9 @@ class Duels:
 
     def _try(self, ball: Any, *poses: Any) -> None:  # noqa: ANN401 (arrays of any numbers)
         game, score = self.game, self.game.state.score
+        # Before a kick-off, as after a goal, players would beam themselves to where they line up.
+        game.place_ball((*ball.tolist(), game.world.ball_radius), (0.0, 0.0, 0.0))
+        game.set_play_mode(PlayMode.PLAY_ON)
         for _ in range(2):  # players see where they are before it begins
             for slot, (x, y, heading) in zip(self.loop.players, poses, strict=True):
                 game.place_player(slot, (float(x), float(y), 0.38), math.degrees(heading))
@@ -357,12 +364,39 @@ class Duels:
         self.watch.note()
 
 
+def shoot_out(teams: tuple[tuple[str, Strategy], ...], seed: int) -> dict[str, Any]:
+    """A penalty shoot-out: goals of both teams, and how each kick ended, with the highest speed of its ball."""
+    rules = load_rules("sim3d").with_match(
+        players=3, half_length=0.5, halves=1, automatic_kick_off=True, wait_before_kick_off=0.1
+    )
+    rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=True, most_rounds=5))
+    order = (0, 1) if seed % 2 == 0 else (1, 0)
+    game = Game(rules, seed=seed, left=NAMES[order[0]], right=NAMES[order[1]], seats=6)
+    loop = GameLoop(game, {(NAMES[k], n): player_of(teams[k][1], NAMES[k], n, 3) for k in order for n in (1, 2, 3)})
+    kicks: list[dict[str, Any]] = []
+    speed = began = 0.0
+    while not game.over:
+        loop.cycle()
+        speed = max(speed, float(np.hypot(*game.world.ball_velocity[:2])))
+        for event in game.events:
+            if event.kind == "play_mode" and event.text.startswith("KickOff"):
+                began = game.time
+            elif event.kind == "goal" or (event.kind == "shoot_out" and event.text.startswith("no goal")):
+                team = NAMES[order[int(event.side)]]
+                how = "goal" if event.kind == "goal" else event.text.split(": ", 1)[1]
+                took = round(game.time - began, 1)
+                kicks.append({"team": team, "end": how, "speed": round(speed, 1), "seconds": took})
+                speed = 0.0
+    game.close()
+    return {"goals": [sum(k["end"] == "goal" and k["team"] == name for k in kicks) for name in NAMES], "kicks": kicks}
+
+
 def summary(path: Path) -> str:
     """The table of a file: by pairing, halves, seconds, goals, and falls a player-hour with their causes."""
     halves: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for line in path.read_text().splitlines():
         half = json.loads(line)
-        if "duels" in half:
+        if "score" not in half:
             continue
         halves.setdefault(tuple(half["teams"]), []).append(half)
     lines = []
@@ -404,18 +438,28 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--duels", choices=("goal", "ball"), help="play duels of two robots instead of halves")
+    parser.add_argument("--shoot-outs", action="store_true", help="play penalty shoot-outs instead of halves")
     parser.add_argument("--tries", type=int, default=40, help="how many duels")
     parser.add_argument("--summary", action="store_true")
     given = parser.parse_args()
+    pair = tuple(team_of(text) for text in given.teams)
     if given.duels:
-        told = Duels(tuple(team_of(text) for text in given.teams), given.seeds[0], given.duels).play(given.tries)
+        told = Duels(pair, given.seeds[0], given.duels).play(given.tries)
         told = {"teams": list(given.teams), "seed": given.seeds[0], "duels": given.duels, **told}
         with given.out.open("a") as file:
             file.write(json.dumps(told) + "\n")
         sys.stdout.write(f"{ {name: value for name, value in told.items() if name != 'falls'} }\n")
         sys.exit()
+    if given.shoot_outs:
+        for seed in range(given.seeds[0], given.seeds[1] + 1):
+            told = {"teams": list(given.teams), "seed": seed, **shoot_out(pair, seed)}
+            with given.out.open("a") as file:
+                file.write(json.dumps(told) + "\n")
+            ends = Counter(kick["end"] for kick in told["kicks"])
+            sys.stdout.write(f"seed {seed}: goals {told['goals'][0]} : {told['goals'][1]}, {dict(ends)}\n")
+            sys.stdout.flush()
+        sys.exit()
     if not given.summary:
-        pair = tuple(team_of(text) for text in given.teams)
         for seed in range(given.seeds[0], given.seeds[1] + 1):
             found = Half(pair, seed, given.players, given.seconds).play()
             with given.out.open("a") as file:

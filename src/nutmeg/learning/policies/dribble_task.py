@@ -5,8 +5,8 @@ r"""Dribbling: N robots that learn to steer a walk so that they bring a ball int
 
 A robot starts behind a ball that lies a few decimetres away, or rolls slowly, and is asked to bring it into a direction
 that changes every few seconds. The harder it is (`level`), the more it has to walk around the ball first. The network
-steers the walk `policy` (`motion.dribble`), which keeps gait and balance; it knows place and velocity of the ball about
-as well as a player of a match does.
+steers the walk `policy` (`motion.dribble`), which keeps gait and balance. It knows the ball from sightings in every
+third cycle, as a player of a match does: for some hundredths of a second it does not know that it has touched the ball.
 
 With b the velocity of the ball along the wanted direction and s that to the side of it, the reward of a second is
 
@@ -44,8 +44,10 @@ EPISODE_DECISIONS = (40, 125)
 """Episodes last between so many decisions."""
 CHANGE_DECISIONS = (35, 75)
 """Another direction is wanted after so many."""
-BALL_DISTANCE = (0.2, 0.6)
+BALL_DISTANCE = (0.2, 0.8)
 """How far the ball lies from the torso at the beginning [m]."""
+SIGHT_CYCLES = 3
+"""Cycles from one sighting of the ball to the next; its velocity is known from the last two."""
 LOST_DISTANCE = 1.2
 """A ball that is farther away is lost [m]."""
 BEHIND_DISTANCE = 0.15
@@ -74,8 +76,9 @@ class DribbleRewards(Rewards):
     """By how much the wanted direction changes at most at level 1 [rad]."""
     rolls: float = 0.5
     """How fast the ball rolls at most at the beginning at level 1 [m/s]."""
-    unsure: tuple[float, float] = (0.02, 0.1)
-    """Standard deviations with which place [m] and velocity [m/s] of the ball are known."""
+    unsure: tuple[float, float] = (0.007, 0.08)
+    """Standard deviations with which place [m] and velocity [m/s] of the ball are known, beside the errors that come
+    from late sightings."""
 
 
 class DribbleTask(RobotTask):
@@ -125,6 +128,8 @@ class DribbleTask(RobotTask):
         """How far the balls have come along the wanted directions since the last action, (N,) [m]."""
         self.fell: Bools = np.zeros(count, dtype=bool)
         """The robots that had fallen after the last action, (N,)."""
+        self._past: Floats = np.zeros((2 * SIGHT_CYCLES, count, 2))
+        """Places of the balls in the last cycles, oldest first."""
         self._decisions, self._ends, self._changes = (np.zeros(count, np.intp) for _ in range(3))
         self._counted = dict.fromkeys(COUNTED, 0.0)
         self.begin(np.arange(count))
@@ -162,6 +167,8 @@ class DribbleTask(RobotTask):
         place[rows] = pose[rows, :2] + rng.uniform(*BALL_DISTANCE, count)[:, None] * _towards(heading + bearing)
         rolling = r.level * r.rolls * rng.uniform(0.0, 1.0, count)
         velocity[rows] = rolling[:, None] * _towards(rng.uniform(-np.pi, np.pi, count))
+        ago = CONTROL_CYCLE * np.arange(len(self._past))[::-1]
+        self._past[:, rows] = place[rows] - ago[:, None, None] * velocity[rows]
         self.walker.wanted[rows] = 0.0
         self.walker.reset(rows)
         self.walker.walk.swing[rows] = rng.integers(0, 2, count)
@@ -176,11 +183,16 @@ class DribbleTask(RobotTask):
 
         The others know what they knew: their rule must go by the place that their networks have seen.
         """
-        place_error, velocity_error = self.rewards[0].unsure
-        errors = place_error, velocity_error, 0.0
-        for known, value, error in zip(self.known, self.truth_of_balls(), errors, strict=True):
-            looked = value[rows]
-            known[rows] = looked + error * self._rng.standard_normal(looked.shape)
+        late = self._rng.integers(0, SIGHT_CYCLES, len(rows))  # cycles since the last sighting
+        last = len(self._past) - 1 - late
+        seen = self._past[last, rows]
+        rolls = (seen - self._past[last - SIGHT_CYCLES, rows]) / (SIGHT_CYCLES * CONTROL_CYCLE)
+        pose = self._robot.pose[rows]
+        yaw = yaw_of(pose)
+        balls = seen + rolls * (late * CONTROL_CYCLE)[:, None] - pose[:, :2], rolls
+        for known, value, error in zip(self.known[:2], balls, self.rewards[0].unsure, strict=True):
+            known[rows] = turned(value, yaw) + error * self._rng.standard_normal(value.shape)
+        self.known[2][rows] = self.direction[rows] - yaw
         return observe_dribbling(self.walker, *self.known, self.action)
 
     def _behind(self) -> Floats:
@@ -202,7 +214,13 @@ class DribbleTask(RobotTask):
         """Lets the robots walk until the next action."""
         for _ in range(DECISION_CYCLES):
             self.walker.sample(0.0)
-            self.worlds.step(self._steps)
+            self._step()
+
+    def _step(self) -> None:
+        """Ends a cycle."""
+        self.worlds.step(self._steps)
+        self._past[:-1] = self._past[1:]
+        self._past[-1] = self._ball[0]
 
     def _reward(self, way: Floats, far: Floats) -> None:
         """Fills rewards, ends, and what is seen, after the balls have come some way (N, 2) [m]."""
