@@ -191,7 +191,7 @@ class DribbleTask(RobotTask):
         yaw = yaw_of(pose)
         balls = seen + rolls * (late * CONTROL_CYCLE)[:, None] - pose[:, :2], rolls
         for known, value, error in zip(self.known[:2], balls, self.rewards[0].unsure, strict=True):
-            known[rows] = turned(value, yaw) + error * self._rng.standard_normal(value.shape)
+            known[rows] = in_robot_frame(value, yaw) + error * self._rng.standard_normal(value.shape)
         self.known[2][rows] = self.direction[rows] - yaw
         return observe_dribbling(self.walker, *self.known, self.action)
 
