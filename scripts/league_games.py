@@ -2,13 +2,15 @@
 
     .venv/bin/python scripts/league_games.py --out games.jsonl --seconds 150 --games 2 --name rcssserver3d \
         --server "rcssserver3d --agent-port {agents} --server-port {monitors}" \
-        --left "fcp.sh {agents} {team} 6" --right "nutmeg agents {team} --players 6 --port {agents}" --teams FCP Ours
+        --left "fcp.sh {agents} {team} 1,3,5,7,9,10" --teams FCP Ours \
+        --right "nutmeg agents {team} --players 6 --port {agents}"
 
-Any server, and any programs: commands are split at spaces, and `{agents}`, `{monitors}` and `{team}` filled in. With
---turns the teams change sides after each half. The left team joins first, as long as --players a side need, and kicks
-off. Every ten seconds of play a line is written, and one at the end of each half (`"over": true`); a half whose server
-or team has ended early has none. A fall is a torso that leans more than 60 degrees for 0.32 s, and counts again after
-0.8 s upright. A shot is a ball that would roll into the goal within `SHOT_TIME`, faster than `SHOT_SPEED`.
+Any server, and any programs: commands are split at spaces, and `{agents}`, `{monitors}` and `{team}` filled in. How
+rcssserver3d is set up, and what `fcp.sh` has to do, stands in docs/explanation/match.md under "Games". With --turns the
+teams change sides after each half. The left team joins first, as long as --players a side need, and kicks off. Every
+ten seconds of play a line is written, and one at the end of each half (`"over": true`); a half whose server or team has
+ended early has none. A fall is a torso that leans more than 60 degrees for 0.32 s, and counts again after 0.8 s
+upright. A shot is a ball that would roll into the goal within `SHOT_TIME`, faster than `SHOT_SPEED`.
 """
 
 from __future__ import annotations
