@@ -155,3 +155,11 @@ def test_runs_that_ship_can_be_measured_again() -> None:
 
 def _differences(one: PendulumWalkSettings, other: PendulumWalkSettings) -> list[str]:
     return [name for name, value in dataclasses.asdict(one).items() if value != getattr(other, name)]
+
+
+def test_figures_of_agents_that_were_not_learned_are_left_out(tmp_path: Path) -> None:
+    one = {"best": [1.0, 2.0], "weights": [], "shown": []}
+    walk_learning._draw_figures(tmp_path, {"go-to-target-1": one, "sprint-1": one})
+    assert not list(tmp_path.iterdir())
+    walk_learning._draw_figures(tmp_path, {"face-forward-1": one})
+    assert [path.name for path in tmp_path.iterdir()] == ["figure-4.png"]
