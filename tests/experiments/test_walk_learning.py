@@ -144,14 +144,29 @@ def test_a_folder_without_learning_runs_is_refused(tmp_path: Path) -> None:
 def test_runs_that_ship_can_be_measured_again() -> None:
     folder = Path(walk_learning.__file__).parents[1] / "data" / "walk_learning"
     walks = walk_learning.learned_walks(folder)
-    assert set(walks) == {"StaticRewards", "DynamicRewards", "SprintAlone"}
-    assert all(list(runs) == [1, 2, 3, 4] for runs in walks.values())
+    four, three = ("StaticRewards", "DynamicRewards", "SprintAlone"), ("GoToTarget", "GoToTargetHold", "Sprint")
+    assert {agent: list(runs) for agent, runs in walks.items()} == {
+        **{agent: [1, 2, 3, 4] for agent in four},
+        **{agent: [1, 2, 3] for agent in three},
+    }
+    assert all(walks["Sprint"][run].walk == walks["GoToTarget"][run].walk for run in (1, 2, 3))
     start = read_walk("initial").walk
     changed = {name for runs in walks.values() for one in runs.values() for name in _differences(one.walk, start)}
     assert changed == set(PAPER_PARAMETERS), "nothing but the fourteen starred parameters was searched"
     history = json.loads((folder / walk_learning.HISTORY_FILE).read_text(encoding="utf-8"))
-    assert {len(one["best"]) for one in history.values()} == {21}
+    assert {len(one["best"]) for one in history.values()} == {18, 21, 40}
+    for path in walk_learning._SHIPPED_REWARDS.glob("*.jsonl.xz"):
+        lines = lzma.decompress(path.read_bytes()).splitlines()
+        assert len(lines) == len(history[path.name.removesuffix(".jsonl.xz")]["best"])
 
 
 def _differences(one: PendulumWalkSettings, other: PendulumWalkSettings) -> list[str]:
     return [name for name, value in dataclasses.asdict(one).items() if value != getattr(other, name)]
+
+
+def test_figures_of_agents_that_were_not_learned_are_left_out(tmp_path: Path) -> None:
+    one = {"best": [1.0, 2.0], "weights": [], "shown": []}
+    walk_learning._draw_figures(tmp_path, {"go-to-target-1": one, "sprint-1": one})
+    assert not list(tmp_path.iterdir())
+    walk_learning._draw_figures(tmp_path, {"face-forward-1": one})
+    assert [path.name for path in tmp_path.iterdir()] == ["figure-4.png"]

@@ -533,7 +533,10 @@ def _order_claims(
 
 
 def _draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
-    """Writes figure-4.png, best fitness over generations, and figure-5.png, weights of the directions."""
+    """Writes figure-4.png, best fitness over generations, and figure-5.png, weights of the directions.
+
+    Figures of agents that were not learned are left out.
+    """
     from nutmeg.view.reports.plots import save_png
 
     runs = {
@@ -541,8 +544,10 @@ def _draw_figures(out: Path, history: Mapping[str, Mapping[str, Any]]) -> None:
         for agent in COLOURS
     }
     runs = {agent: found for agent, found in runs.items() if found}
-    save_png(out / "figure-4.png", lambda figure: _draw_fitness(figure, runs), (7.5, 4.5))
-    save_png(out / "figure-5.png", lambda figure: _draw_weights(figure, runs), (10.0, 3.6))
+    if runs:
+        save_png(out / "figure-4.png", lambda figure: _draw_fitness(figure, runs), (7.5, 4.5))
+    if set(HOLONOMIC) & set(runs):
+        save_png(out / "figure-5.png", lambda figure: _draw_weights(figure, runs), (10.0, 3.6))
 
 
 def _draw_fitness(figure: Figure, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
