@@ -7,8 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nutmeg.learning.motions import NEAREST, GetUpTrials, KickGoals, KickTrials, MotionSearch
-from nutmeg.motion.keyframes import shipped_get_up, shipped_motion
+from nutmeg.learning.motions import NEAREST, STRAIGHT, GetUpTrials, KickGoals, KickTrials, MotionSearch
+from nutmeg.model.scene import Placement, SceneSettings, assemble
+from nutmeg.motion.bodies import JointTargets, Mirror
+from nutmeg.motion.keyframes import motion_path, shipped_get_up, shipped_motion
+from nutmeg.motion.policy import PolicyWalker
+from nutmeg.motion.walk.files import read_walk
+from nutmeg.sim.worlds import Worlds
 
 ROBOT = "nao-spark"
 
@@ -95,3 +100,35 @@ def test_a_t1_kicks_and_stands_afterwards() -> None:
     tries = trials.run([shipped_motion("t1", "kick")], seed=1)
     assert tries.ahead.mean() > 8.0
     assert tries.stood.mean() >= 0.75
+
+
+def test_a_nao_v6_on_motoflex_kicks_and_stands_afterwards() -> None:
+    goals = KickGoals(off=0.01)
+    trials = KickTrials("nao-v6", actuation="motoflex", population=1, starts=8, seed=4, goals=goals, stored=16)
+    tries = trials.run([shipped_motion("nao-v6", "kick")], seed=1)
+    assert tries.ahead.mean() > 4.0
+    assert (tries.aside < STRAIGHT * tries.ahead).mean() >= 0.75
+    assert tries.stood.mean() >= 0.75
+
+
+def test_a_kick_is_played_as_the_docs_show() -> None:
+    """See docs/howto/skills.md, kick of the Nao V6."""
+    kick, policy = shipped_motion("nao-v6", "kick"), read_walk("policy-nao-v6").policy
+    assert policy is not None
+    robots = (Placement(robot="nao-v6", name="nao", actuation="motoflex"),)
+    scene = assemble(SceneSettings(field="floor", ball="spl-foam", robots=robots))
+    worlds = Worlds(scene)
+    worlds.put_ball(kick.ball)
+    walker, targets = PolicyWalker(worlds, "nao", policy), JointTargets(worlds, "nao")
+    table = scene.robot("nao")
+    for angles in motion_path(kick, table, Mirror.of(scene, table), targets.angles[0], ball=(0.0, 0.0)):
+        targets.follow(angles[None])
+        worlds.advance(0.02)
+    walker.reset()
+    for cycle in range(100):
+        walker.wanted[:, 0] = 0.2 if cycle < 30 else 0.0
+        walker.sample(0.02 * cycle)
+        worlds.advance(0.02)
+    assert worlds.robot("nao").uprightness()[0] > 0.95
+    assert worlds.ball is not None
+    assert worlds.ball[0, 0] > 2.0
