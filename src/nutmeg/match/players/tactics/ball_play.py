@@ -942,7 +942,13 @@ def dribble(player: PlayerContext, aim: float) -> None:
     # The walk heads for a point 0.25 m beyond the ball, and corrects sideways errors twice as fast as that alone would.
     ahead, left = fastest(player, math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned)
     if traits.avoids:
+        free_ahead, free_left = ahead, left
         ahead, left = without_bumping(player, ahead, left, _room_at_ball(player))
+        # A network knows nobody but the ball, so it steers only where the player need not brake for others.
+        order.dribbles = traits.network_dribbles and ahead == free_ahead and left == free_left
+        order.direction, (order.ball_ahead, order.ball_left) = turned, _seen_after(player, 0.0)
+        u, v, c, s = belief.ball_vx, belief.ball_vy, math.cos(belief.heading), math.sin(belief.heading)
+        order.ball_vx, order.ball_vy = c * u + s * v, c * v - s * u
     player.memory.standing = False
     order.gait, order.intent = Gait.POSITIONING, Intent.DRIBBLE
     walk(player, traits.pace * ahead, traits.pace * left, TURN_GAIN * turned)
