@@ -61,7 +61,7 @@ class Arguments(JsonOption):
     """How the built-in players decide: the name of a strategy, such as patient. If left out, builtin for policies and
     patient for other walks; with --protocol mj booster, where booster-kicks has kicks."""
     motions: tuple[Path, ...] = ()
-    """Folders with kicks, dives and get-ups of nao-spark, such as those of `nutmeg train kick` or `dive`, which the
+    """Folders with kicks, dives, get-ups and dribblings of nao-spark, such as those of `nutmeg train kick`, which the
     players play instead of those that come with Nutmeg."""
     player: str = ""
     """Players of your own instead: a class, called with team and number, as file.py:Class or module:Class."""

@@ -156,8 +156,8 @@ class Arguments(FileOptions, CameraFileOptions, BehaviouralOptions, WatchOptions
     walk: str = "final"
     """In the physical world, the walk of a team that is a strategy or a `decide`."""
     motions: tuple[Path, ...] = ()
-    """In the physical world, folders with kicks, dives and get-ups of the left team, such as those of `nutmeg train
-    kick` or `dive`, instead of those that come with Nutmeg."""
+    """In the physical world, folders with kicks, dives, get-ups and dribblings of the left team, such as those of
+    `nutmeg train kick` or `dribble`, instead of those that come with Nutmeg."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -253,7 +253,9 @@ def _check_physical(arguments: Arguments) -> None:
         else:
             _check_walk_of(team)
     left = _teams_of(arguments)[0]
-    check_team_motions(arguments.motions, (0,) if is_decider(left) else usual_types(read_walk(left)), arguments.players)
+    decides = is_decider(left)
+    walk = read_walk(arguments.walk if decides else left)
+    check_team_motions(arguments.motions, walk, (0,) if decides else usual_types(walk), arguments.players)
 
 
 def _check_walk_of(team: str) -> None:

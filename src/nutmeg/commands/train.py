@@ -7,12 +7,12 @@ to run ahead, or to turn on the spot; their networks may begin with those of a w
 of nao-spark. A network that dribbles steers the walk `policy` of nao-spark, nao-v6, t1 or k1.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
-it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and dribbling has dribble.toml, for programs
-in Python; both have a video, best.mp4, at the end. Corrections have the motions that they belong to (get-up-front.toml
-and get-up-back.toml, kick.toml or dive.toml), for `nutmeg play --motions` and `nutmeg agents --motions`. Ctrl-C saves;
-the same command with the same --output goes on and ends with the same numbers, and more --iterations go further.
-Sixteen cores and a GPU for the networks walk at 1 m/s after nine minutes; two busy cores simulated a twelfth as many
-cycles a second. With --device gpu everything is on the GPU.
+it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and dribbling has dribble.toml, for `nutmeg
+agents --motions` with the strategy network-dribbles; both have a video, best.mp4, at the end. Corrections have the
+motions that they belong to (get-up-front.toml and get-up-back.toml, kick.toml or dive.toml), for `nutmeg play
+--motions` and `nutmeg agents --motions`. Ctrl-C saves; the same command with the same --output goes on and ends with
+the same numbers, and more --iterations go further. Sixteen cores and a GPU for the networks walk at 1 m/s after nine
+minutes; two busy cores simulated a twelfth as many cycles a second. With --device gpu everything is on the GPU.
 
 example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train walk --robot t1 --worlds 4096 --hidden 256 128 --device gpu

@@ -4,6 +4,8 @@
     dribbler = Dribbler(walker, dribbling, kind="type0")                        # a `PolicyWalker` of N robots
     walker.wanted[:] = dribbler.velocities(ball, ball_velocity, direction)      # once a cycle, before walker.sample
 
+Players of a match dribble by it with the strategy `network-dribbles` (`match.players.limbs`).
+
 Gait and balance are those of the walk: the network only chooses the velocity that the walk is asked for, anew every
 `DECISION_CYCLES` cycles. It does so by correcting a simple rule, that of the tactics: walk through the ball into the
 wanted direction, faster to the side the farther the ball lies there, and turn towards it. The network observes place
@@ -16,16 +18,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nutmeg.base.errors import UsageError
+from nutmeg.base.errors import FileError, UsageError
 from nutmeg.base.settings import check_bounds, read, toml_text
 from nutmeg.motion.policy import MirrorImage, network_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 FILE = "dribble.toml"
 """The file of a dribbling in its folder."""
+SHIPPED_FOLDER = Path(__file__).parent / "data" / "dribble"
+"""The folder of the dribbling that comes with Nutmeg."""
 DECISION_CYCLES = 4
 """Cycles from one decision of the network to the next."""
 SIGNS = (1, -1, 1, -1, 1, -1, 1, -1, -1, 1, -1, -1, -1, -1, -1, 1, -1, 1, -1, 1)
@@ -76,6 +81,37 @@ class Dribbling:
 def read_dribbling(folder: Path) -> Dribbling:
     """The dribbling in a folder."""
     return dataclasses.replace(read(folder / FILE, Dribbling), folder=str(folder))
+
+
+def own_dribbling(folders: Sequence[Path], robot: str, walk: str, kind: str) -> Dribbling | None:
+    """The dribbling of a robot of some type with a walk: that of the first folder that has one, or the shipped one."""
+    for _, dribbling in _dribblings_in((*folders, SHIPPED_FOLDER)):
+        if (dribbling.robot, dribbling.walk) == (robot, walk) and kind in dribbling.weights:
+            return dribbling
+    return None
+
+
+def check_dribblings(folders: Sequence[Path], robot: str, walk: str, kinds: Sequence[str]) -> None:
+    """Refuses folders with a dribbling for another robot or walk, or for none of these types of the robot."""
+    for path, dribbling in _dribblings_in(folders):
+        for what, found, needed in (("robot", dribbling.robot, robot), ("walk", dribbling.walk, walk)):
+            if found != needed:
+                raise FileError(path, f"dribbles with the {what} {found!r}; these players have {needed!r}.")
+        played = [kind for kind in dict.fromkeys(kinds) if kind in dribbling.weights]
+        if not played:
+            raise UsageError(
+                f"{path}: its network is for {', '.join(dribbling.weights)}, but the robots of these players are of "
+                f"{', '.join(dict.fromkeys(kinds))}. Train it for one of these types."
+            )
+        for kind in played:
+            network_of(dribbling.weights, dribbling.folder, kind, "dribbling")  # now, and not in the middle of a match
+
+
+def _dribblings_in(folders: Sequence[Path]) -> Iterator[tuple[Path, Dribbling]]:
+    """The dribblings in those of some folders that have one, with their files."""
+    for folder in folders:
+        if (folder / FILE).exists():
+            yield folder / FILE, read_dribbling(folder)
 
 
 def dribbling_text(dribbling: Dribbling) -> str:
@@ -150,6 +186,10 @@ class Dribbler:
         self._last: Floats = np.zeros((count, len(ACTION_SIGNS)))
         self._asked: Floats = np.zeros((count, 3))
         self._cycle = 0
+
+    def begin(self) -> None:
+        """Begins anew: the robots have not dribbled before."""
+        self._last[:], self._cycle = 0.0, 0
 
     def velocities(self, ball: Floats, ball_velocity: Floats, direction: Floats) -> Floats:
         """The velocities to ask of the walk in this cycle, (N, 3), for what `observe_dribbling` takes."""

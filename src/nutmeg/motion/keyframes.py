@@ -47,6 +47,7 @@ from nutmeg.base.settings import above, check_bounds, read, read_cached, read_to
 from nutmeg.model.posing import pose_angles
 from nutmeg.motion.bodies import Mirror, is_left, other_side
 from nutmeg.motion.correction import FROM_BACK, FROM_FRONT, Correction, Corrector, correction_limits
+from nutmeg.motion.dribble import FILE as DRIBBLING_FILE
 from nutmeg.motion.inertial import FallDetector, Lying
 
 if TYPE_CHECKING:
@@ -298,7 +299,7 @@ def check_motions(folders: Sequence[Path], robot: str, kinds: Sequence[str]) -> 
 
 def _motions_in(folders: Sequence[Path], robot: str) -> Iterator[tuple[Path, KeyframeMotion]]:
     """The motions in folders, with their files; refuses what players of a match do not play."""
-    needed = "needed is a folder with motions, such as one of `nutmeg train kick`, `dive` or `get-up`."
+    needed = "needed is a folder with motions, such as one of `nutmeg train kick`, `dive`, `get-up` or `dribble`."
     for folder in folders:
         if not folder.is_dir():
             raise FileError(folder, f"{'is a file' if folder.exists() else 'does not exist'}; {needed}")
@@ -306,6 +307,8 @@ def _motions_in(folders: Sequence[Path], robot: str) -> Iterator[tuple[Path, Key
         if not paths:
             raise FileError(folder, f"has no motions; {needed}")
         for path in paths:
+            if path.name == DRIBBLING_FILE:
+                continue
             if "frame" not in read_toml(path):
                 raise FileError(path, f"is no motion, because it has no [[frame]]; {needed}")
             motion = read_motion(path)

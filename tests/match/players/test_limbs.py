@@ -18,12 +18,13 @@ from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.deciding_player import make_team
 from nutmeg.match.players.kicks import Moves, foot_for, kick_ability, kick_place
 from nutmeg.match.players.limbs import Limbs, Pace
-from nutmeg.match.players.request import Dive, Kick, Legs, Look, Stand, Walk
+from nutmeg.match.players.request import Dive, Dribble, Kick, Legs, Look, Stand, Walk
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.worlds.physical.percept import JOINTS, WITHOUT_TOES, Action, Percept
 from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.correction import Correction
+from nutmeg.motion.dribble import FILE, SHIPPED_FOLDER, dribbling_text, own_dribbling, read_dribbling
 from nutmeg.motion.inertial import Lying
 from nutmeg.motion.keyframes import own_motions, shipped_motion, write_motion
 from nutmeg.motion.policy import BALL, BALL_SCALE, Network, moved_motors, read_network, write_network
@@ -441,3 +442,39 @@ def test_a_player_plays_its_own_motions_and_wrong_folders_are_refused(tmp_path: 
     write_motion(tmp_path / "kick.toml", shipped_motion("t1", "kick"))
     with pytest.raises(FileError, match="is a motion of 't1'"):
         Limbs(WALK, motions=(tmp_path,))
+
+
+def test_who_has_a_network_for_it_dribbles_by_it_and_who_has_none_walks(tmp_path: Path) -> None:
+    shipped = read_dribbling(SHIPPED_FOLDER)
+    network = read_network(SHIPPED_FOLDER / shipped.weights["type0"])
+    write_network(tmp_path / "idle.npz", network._replace(layers=np.zeros_like(network.layers)))
+    idle = dataclasses.replace(shipped, weights={"type0": "idle.npz"})
+    (tmp_path / FILE).write_text(dribbling_text(idle))
+    headings = []
+    for walk, folders in (("policy", ()), ("policy", (tmp_path,)), ("dynamic-rewards", ())):
+        one = Alone(walk=read_walk(walk), motions=folders)
+        # The velocity of the walk turns to the right, the wanted direction of the ball is to the left.
+        one.run(1.5, Dribble(ahead=0.3, turn=-0.4, direction=0.6, ball=(0.4, 0.1), ball_velocity=(0.0, 0.0)))
+        headings.append(one.heading)
+        assert one.limbs.falls == 0
+        one.run(1.0, Walk(ahead=0.3))
+        assert one.limbs.doing == "walk"
+    assert min(headings[:2]) > 0.3, "the network, and the rule alone with a network that corrects nothing"
+    assert headings[0] != headings[1]
+    assert headings[2] < -0.1
+
+
+def test_a_dribbling_is_for_a_walk_and_for_types_and_others_are_refused(tmp_path: Path) -> None:
+    shipped = read_dribbling(SHIPPED_FOLDER)
+    write_network(tmp_path / "one.npz", read_network(SHIPPED_FOLDER / shipped.weights["type0"]))
+    (tmp_path / FILE).write_text(dribbling_text(dataclasses.replace(shipped, weights={"type1": "one.npz"})))
+    found = [own_dribbling((tmp_path,), "nao-spark", "policy", kind) for kind in ("type0", "type1")]
+    assert [one and one.folder for one in found] == [str(SHIPPED_FOLDER), str(tmp_path)]
+    assert own_dribbling((tmp_path,), "nao-spark", "final", "type1") is None
+    with pytest.raises(UsageError, match=r"dribble\.toml: its network is for type1, but .* of type0, type2\."):
+        make_team("policy", 2, motions=(tmp_path,))
+    with pytest.raises(FileError, match=r"dribbles with the walk 'policy'; these players have 'final'"):
+        make_team("final", 1, motions=(tmp_path,))
+    (tmp_path / FILE).write_text(dribbling_text(dataclasses.replace(shipped, robot="t1")))
+    with pytest.raises(FileError, match=r"dribbles with the robot 't1'"):
+        make_team("policy", 1, motions=(tmp_path,))

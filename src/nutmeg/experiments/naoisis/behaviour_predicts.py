@@ -36,7 +36,12 @@ from nutmeg.experiments.experiment import number
 from nutmeg.match.calibration.calibrate import calibrate
 from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
-from nutmeg.match.players.tactics.strategies import BOOSTER_KICKS_NAME, BOOSTER_NAME, strategy_names
+from nutmeg.match.players.tactics.strategies import (
+    BOOSTER_KICKS_NAME,
+    BOOSTER_NAME,
+    NETWORK_DRIBBLES_NAME,
+    strategy_names,
+)
 from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.series.series import Series, SeriesGames
 from nutmeg.match.series.settings import Entrant, SeriesSettings
@@ -183,8 +188,10 @@ def _plot_worlds(path: Path, answer: Mapping[str, Any]) -> None:
     figure.savefig(path, dpi=120)
 
 
-STRATEGIES = tuple(name for name in strategy_names() if name not in (BOOSTER_NAME, BOOSTER_KICKS_NAME))
-"""The strategies that play: all that come with Nutmeg, but those for taller robots."""
+_NOT_PLAYED = (BOOSTER_NAME, BOOSTER_KICKS_NAME, NETWORK_DRIBBLES_NAME)
+STRATEGIES = tuple(name for name in strategy_names() if name not in _NOT_PLAYED)
+"""The strategies that play: all that come with Nutmeg, but those for taller robots, and one that only the physical
+world tells from `builtin`."""
 _WALK_NAME = "final"  # the walk of all robots
 RULE_BOOK = "sim3d"
 """The rules of all games."""

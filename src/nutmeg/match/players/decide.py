@@ -572,7 +572,7 @@ def _check_finite(what: str, thing: Walk | Look) -> None:
     kind: type = type(thing)
     for name in _names_of_fields(kind):
         value = getattr(thing, name)
-        if not isinstance(value, str) and not math.isfinite(value):
+        if not isinstance(value, str) and not all(map(math.isfinite, value if isinstance(value, tuple) else (value,))):
             raise UsageError(f"{what}: {name} is {value}; it must be finite.")
 
 

@@ -49,6 +49,7 @@ from nutmeg.match.rules.play_modes import Side
 from nutmeg.match.worlds.physical.percept import ROBOT, Action
 from nutmeg.model.ball import load_ball
 from nutmeg.model.field import load_field
+from nutmeg.motion.dribble import check_dribblings
 from nutmeg.motion.keyframes import check_motions
 from nutmeg.motion.walk.files import read_walk
 
@@ -389,7 +390,7 @@ def make_team(
     types = usual_types(setup.walk) if types is None else types
     if not types:
         raise UsageError("a team needs at least one robot type.")
-    check_team_motions(motions, types, players)
+    check_team_motions(motions, setup.walk, types, players)
     return [
         team_player(team or walk, n + 1, dataclasses.replace(setup, robot_type=types[n % len(types)]), strategy)
         for n in range(players)
@@ -401,9 +402,11 @@ def usual_types(walk: WalkParameters) -> Sequence[int]:
     return (0,) if walk.policy is None else POLICY_TYPES
 
 
-def check_team_motions(motions: Sequence[Path], types: Sequence[int], players: int) -> None:
-    """Refuses motions that a team with robots of these types, in turn, cannot play."""
-    check_motions(motions, ROBOT, [LEG_TYPES[types[n % len(types)]] for n in range(players)])
+def check_team_motions(motions: Sequence[Path], walk: WalkParameters, types: Sequence[int], players: int) -> None:
+    """Refuses motions that a team with a walk and robots of these types, in turn, cannot play."""
+    kinds = [LEG_TYPES[types[n % len(types)]] for n in range(players)]
+    check_motions(motions, ROBOT, kinds)
+    check_dribblings(motions, ROBOT, walk.name, kinds)
 
 
 def by_number(left: Sequence[DecidingPlayer], right: Sequence[DecidingPlayer]) -> dict[tuple[str, int], Player]:

@@ -30,11 +30,12 @@ from nutmeg.base import settings
 from nutmeg.base.constants import CONTROL_CYCLE, GRAVITY
 from nutmeg.base.errors import UsageError
 from nutmeg.match.players.kicks import Move, Moves, foot_for
-from nutmeg.match.players.request import Dive, GetUp, Kick, Stand
+from nutmeg.match.players.request import Dive, Dribble, GetUp, Kick, Stand
 from nutmeg.match.players.request import Walk as WalkWish
 from nutmeg.match.worlds.physical.ground import TOED_TYPE
 from nutmeg.match.worlds.physical.percept import JOINTS, WITH_TOES, WITHOUT_TOES
 from nutmeg.motion.bodies import OnboardRobot
+from nutmeg.motion.dribble import Dribbler, own_dribbling
 from nutmeg.motion.keyframes import LYING_SIDES, own_motions, shipped_get_ups
 from nutmeg.motion.policy import PolicyWalker
 from nutmeg.motion.skills import Skill, Skills, SkillSettings
@@ -200,6 +201,7 @@ class Limbs:
         self._moves = Moves(self._body, self._walker.stance, self.kick_type, self.motions)
         self._move: Move | None = None
         self._playing = ""
+        self._dribbler, self._dribbles = self._make_dribbler(walk.name, kind, motions), False
         self.odometry: tuple[float, float, float] = (0.0, 0.0, 0.0)
         """How far the body has come since the last cycle: ahead and to the left [m], and turned to the left [rad]."""
 
@@ -209,6 +211,13 @@ class Limbs:
             return PolicyWalker(body, body.name, walk.policy, period=CONTROL_CYCLE)
         first, *others = ([one] for one in walk.sets.values())
         return Walker(body, body.name, first, others=others, period=CONTROL_CYCLE)
+
+    def _make_dribbler(self, walk: str, kind: str, motions: Sequence[Path]) -> Dribbler | None:
+        """The network by which it dribbles, if there is one for its walk."""
+        dribbling = own_dribbling(motions, ROBOT, walk, kind)
+        if dribbling is None or not isinstance(self._walker, PolicyWalker):
+            return None
+        return Dribbler(self._walker, dribbling, kind)
 
     def _top_speeds(self, number: int) -> Floats:
         """Highest velocities of a set of parameters: ahead, aside, turn, and backward, (4,)."""
@@ -363,6 +372,9 @@ class Limbs:
 
     def _wish(self, legs: Legs) -> Floats:
         """The velocities to ask of the walk now, (3,)."""
+        if self._dribbler is not None and isinstance(legs, Dribble) and self.skill == Skill.WALK:
+            return self._dribble(self._dribbler, legs)
+        self._dribbles = False
         match legs:
             case WalkWish(ahead=ahead, left=left, turn=turn, set=name):
                 chosen = self._sets.get(name, 0)
@@ -377,6 +389,19 @@ class Limbs:
             return self._wanted
         self._wanted += np.minimum(np.maximum(goal - self._wanted, -most), most)
         return self._straightened()
+
+    def _dribble(self, dribbler: Dribbler, legs: Dribble) -> Floats:
+        """The velocities that the network asks of the walk, (3,)."""
+        if not self._dribbles:
+            dribbler.begin()
+        self._dribbles, self._astray = True, 0.0
+        ball, velocity, direction = (np.array([value]) for value in (legs.ball, legs.ball_velocity, legs.direction))
+        asked: Floats = dribbler.velocities(ball, velocity, direction)[0]
+        # The next request changes gradually from what the network asks for now.
+        self._wanted[:] = asked
+        if len(self._answers):
+            self._wanted[0] = np.interp(asked[0], *self._answers)
+        return asked
 
     def _straightened(self) -> Floats:
         """The commanded velocities (3,), with the turn corrected by the turn that the gyro has measured."""

@@ -61,6 +61,18 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dribble(Walk):
+    """Bring the ball into a direction, by a network (`motion.dribble`); a body without one walks at the velocity."""
+
+    direction: float
+    """The wanted direction of the ball to the left of the player's heading, rad."""
+    ball: tuple[float, float]
+    """Place of the ball: ahead and to the left, m."""
+    ball_velocity: tuple[float, float]
+    """Velocity of the ball over the ground, ahead and to the left, m/s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kick:
     """Kick the ball before the feet; a kick ends by itself, and is not begun if the ball is out of its reach."""
 

@@ -8,10 +8,22 @@ from typing import Any
 
 import pytest
 
-from nutmeg.match.players.request import Kick
-from nutmeg.match.players.tactics.ball_play import SHOT_WORTH, Aim, dribble, has_time, strike, worth
-from nutmeg.match.players.tactics.records import PlayerContext
-from nutmeg.match.rules.play_modes import PASSES, PlayMode, Side
+from nutmeg.match.players.request import Dribble, Kick
+from nutmeg.match.players.tactics.ball_play import (
+    PENALTY_ANGLE,
+    PENALTY_LINE_UP_TIME,
+    PENALTY_PATIENCE,
+    SHOT_WORTH,
+    Aim,
+    dribble,
+    fits,
+    has_time,
+    strike,
+    worth,
+)
+from nutmeg.match.players.tactics.records import Phase, PlayerContext
+from nutmeg.match.players.tactics.tactician import request_of
+from nutmeg.match.rules.play_modes import KICK_OFFS, PASSES, PlayMode, Side
 
 NewToy = Callable[..., Any]
 FAR_OFF = (-14.0, 9.0, 0.0)
@@ -207,3 +219,54 @@ def test_a_body_with_feet_wide_apart_walks_through_the_ball_with_the_foot_on_who
         lefts.append(side * context.order.left)
     assert lefts[0] > 0.0  # between the feet: it walks to where the ball is
     assert lefts[1] < 0.0  # before a foot: it walks a little past it
+
+
+def test_a_network_may_dribble_where_the_strategy_says_so_and_nobody_is_in_the_way(new_toy: NewToy) -> None:
+    for by_network, opponent, allowed in ((False, FAR_OFF, False), (True, FAR_OFF, True), (True, (0.55, 0.0), False)):
+        toy = with_ball(new_toy, (0.2, 0.0), strategy="builtin")
+        toy.tacticians[Side.LEFT, 1].records.traits["network_dribbles"] = by_network
+        toy.pose[0, 1], toy.pose[1, 1, :2] = (0.0, 0.05, 0.3), opponent[:2]
+        context = seen(toy)
+        context.belief.ball_vx, context.belief.ball_vy = 0.4, 0.0
+        context.game.step, context.memory.dribbling = 0.02, True
+        dribble(context, 0.5)
+        assert bool(context.order.dribbles) is allowed
+        legs = request_of(toy.tacticians[Side.LEFT, 1].records.orders).legs
+        assert isinstance(legs, Dribble) is allowed
+        if isinstance(legs, Dribble):
+            cos, sin = math.cos(0.3), math.sin(0.3)
+            assert legs.direction == pytest.approx(0.2, abs=0.02)
+            assert legs.ball == pytest.approx((0.2 * cos - 0.05 * sin, -0.05 * cos - 0.2 * sin), abs=0.02)
+            assert legs.ball_velocity == pytest.approx((0.4 * cos, -0.4 * sin), abs=1e-6)
+            assert legs.ahead > 0.0, "a body without a network walks"
+
+
+def test_the_player_of_a_penalty_stays_behind_the_ball_before_its_last_steps(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (9.0, 0.0), KICK_OFFS[Side.LEFT])
+    context = seen(toy)
+    context.game.phase, context.memory.shoot_out = Phase.KICK_OFF, True
+    context.ground.body.stop_linear = 0.02
+    kick, asked = context.ground.body.kick, []
+    for since in (0.0, PENALTY_LINE_UP_TIME + 0.1):
+        context.belief.x = context.belief.ball_x - kick.place[0] - 0.1
+        context.belief.y = context.belief.ball_y - kick.place[1]
+        context.belief.heading = context.memory.ahead = context.memory.left = context.memory.turn = 0.0
+        context.memory.kick_since, context.memory.foot = context.game.time - since, 1.0
+        context.game.step = 0.02
+        assert strike(context, Aim(0.0, kick.reach, kicks=True))
+        asked.append(float(context.order.ahead))
+    assert asked[0] < 0.0 < asked[1]
+
+
+def test_a_penalty_waits_until_the_player_stands_exactly_behind_the_ball_but_not_for_ever(new_toy: NewToy) -> None:
+    toy = with_ball(new_toy, (9.0, 0.0), KICK_OFFS[Side.LEFT])
+    context = seen(toy)
+    context.game.phase, context.memory.shoot_out, context.memory.turn = Phase.KICK_OFF, True, 0.0
+    for age, turned, turn, good in (
+        (5.0, PENALTY_ANGLE - 0.01, 0.0, True),
+        (5.0, PENALTY_ANGLE + 0.01, 0.0, False),
+        (5.0, PENALTY_ANGLE - 0.01, 0.5, False),
+        (PENALTY_PATIENCE + 1.0, PENALTY_ANGLE + 0.01, 0.5, True),
+    ):
+        context.game.mode_age, context.memory.turn = age, turn
+        assert fits(context, 0.0, turned, context.ground.body.shot.reach) is good

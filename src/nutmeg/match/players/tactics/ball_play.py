@@ -425,6 +425,13 @@ RESTART_PATIENCE = 9.0
 """After this time a restart is taken by dribbling, s; after 15 s the other team would get the ball."""
 EXACT_ANGLE = 0.12
 """A kick within this angle of the aim is always accepted, rad."""
+PENALTY_ANGLE, PENALTY_TURN = 0.06, 0.2
+"""A penalty is kicked within this angle of the aim, rad, and while turning no faster than this, rad/s: the goal is 0.17
+rad to either side of its middle."""
+PENALTY_PATIENCE = 15.0
+"""After this time, s, a penalty is kicked as any other restart; after 25 s it would be over."""
+PENALTY_LINE_UP_TIME = 1.0
+"""The player, which comes running, stays behind the ball of a penalty for this time, s, and goes up to it slowly."""
 LOOSE_ANGLE = 0.5
 """A kick within this angle of the aim is accepted if it is worth nearly as much as the aim, rad."""
 LOOSE_WORTH = 0.7
@@ -544,7 +551,7 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         memory.foot = 1.0 if left + 0.15 * turned > 0.0 else -1.0
     # The distance that the walk still covers until it has stopped.
     way = math.copysign(body.stop_linear + body.stop_quadratic * abs(memory.ahead), memory.ahead) * abs(memory.ahead)
-    nearer = kick.nearer - (RESTART_FARTHER if first_touch_counts(player) else 0.0)
+    nearer = kick.nearer - (RESTART_FARTHER if first_touch_counts(player) and not shoots else 0.0)
     off_ahead = ahead - way - kick.place[0] + nearer
     off_left = left - body.stop_aside * memory.left - memory.foot * kick.place[1]
     placed = abs(off_ahead) < kick.slack[0] and abs(off_left) < kick.slack[1]
@@ -559,6 +566,8 @@ def strike(player: PlayerContext, aim: Aim) -> bool:
         back, pace = 0.0 if lined_up else BACK_OFF_DISTANCE, KICK_PACE
     else:  # the last steps to the ball of a restart go straight ahead, so that no foot touches it from the side
         lined_up = abs(off_left) < 1.5 * kick.slack[1] and abs(turned) < 2 * EXACT_ANGLE
+        if memory.shoot_out and game.time - memory.kick_since < PENALTY_LINE_UP_TIME:
+            lined_up = False
         back, pace = 0.0 if lined_up else RESTART_BACK_OFF_DISTANCE, RESTART_PACE
     off_ahead, off_left = beyond(off_ahead, 0.5 * kick.slack[0]), beyond(off_left, 0.5 * kick.slack[1])
     order.gait, order.intent = Gait.POSITIONING, Intent.GET_READY
@@ -601,6 +610,8 @@ def beyond(value: float, slack: float) -> float:
 def fits(player: PlayerContext, aim: float, turned: float, reach: float) -> bool:
     """Whether a kick straight ahead is good enough: exact, worth nearly as much as the aim, or a good shot itself."""
     in_play = player.game.phase == Phase.PLAY
+    if player.memory.shoot_out and player.game.mode_age < PENALTY_PATIENCE:
+        return abs(turned) < PENALTY_ANGLE and abs(player.memory.turn) < PENALTY_TURN
     if abs(turned) < EXACT_ANGLE:
         return True
     if player.traits.aims != AIMS_BY_WORTH or abs(turned) > LOOSE_ANGLE or not in_play:
@@ -931,7 +942,13 @@ def dribble(player: PlayerContext, aim: float) -> None:
     # The walk heads for a point 0.25 m beyond the ball, and corrects sideways errors twice as fast as that alone would.
     ahead, left = fastest(player, math.atan2(2.0 * beside, max(along, 0.0) + 0.25) + turned)
     if traits.avoids:
+        free_ahead, free_left = ahead, left
         ahead, left = without_bumping(player, ahead, left, _room_at_ball(player))
+        # A network knows nobody but the ball, so it steers only where the player need not brake for others.
+        order.dribbles = traits.network_dribbles and ahead == free_ahead and left == free_left
+        order.direction, (order.ball_ahead, order.ball_left) = turned, _seen_after(player, 0.0)
+        u, v, c, s = belief.ball_vx, belief.ball_vy, math.cos(belief.heading), math.sin(belief.heading)
+        order.ball_vx, order.ball_vy = c * u + s * v, c * v - s * u
     player.memory.standing = False
     order.gait, order.intent = Gait.POSITIONING, Intent.DRIBBLE
     walk(player, traits.pace * ahead, traits.pace * left, TURN_GAIN * turned)

@@ -251,7 +251,7 @@ def begin_decision(player: PlayerContext) -> None:
     """Empties a player's order, and works out what kind of play is going on."""
     order = player.order
     order.legs, order.kick, order.gait, order.intent = Legs.STAND, 0, 0, Intent.STAND
-    order.beams, order.wants_pass, order.shoots = False, False, False
+    order.beams, order.wants_pass, order.shoots, order.dribbles = False, False, False, False
     order.ahead, order.left, order.turn, order.strength = 0.0, 0.0, 0.0, 0.0
     order.ball_ahead, order.ball_left = 0.0, 0.0
     order.yaw, order.pitch, order.beam_x, order.beam_y, order.beam_heading = 0.0, 0.0, 0.0, 0.0, 0.0

@@ -247,8 +247,16 @@ class OrderRecord:
     shoots: bool
     """Whether the kick is a shot, for which the player throws itself down."""
     ball_ahead: float
-    """Predicted place of the ball when it is kicked, or when it passes a player that dives, in its frame, m."""
+    """Place of the ball in the player's frame, m: of a dribbled ball that of now, else the predicted one when it is
+    kicked, or when it passes a player that dives."""
     ball_left: float
+    dribbles: bool
+    """Whether a body with a network for it may dribble by the network instead of at the commanded velocity."""
+    ball_vx: float
+    """Velocity of a dribbled ball over the ground in the player's frame, ahead and to the left, m/s."""
+    ball_vy: float
+    direction: float
+    """The direction in which the ball is dribbled, to the left of the heading, rad."""
     yaw: float
     """Yaw of the head, positive to the left, rad."""
     pitch: float

@@ -28,6 +28,8 @@ BOOSTER_KICKS_NAME = "booster-kicks"
 """Name of the same strategy with kicks, in play and at restarts."""
 PATIENT_NAME = "patient"
 """Name of a strategy that kicks where it has time, and stands off opponents in possession of the ball."""
+NETWORK_DRIBBLES_NAME = "network-dribbles"
+"""Name of the built-in strategy for players that dribble by a network where nobody is in the way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,8 @@ class Strategy:
     them, m/s."""
     duel_speed: float = math.inf
     """Speed at which a braking player that is nearer to the ball may walk into an opponent, m/s."""
+    network_dribbles: bool = False
+    """Whether a player whose body has a network for it dribbles by the network while nobody is in the way."""
     shot_range: float = 0.0
     """Nearer to the opponents' goal line than this a player shoots, for which it throws itself down, m on the league's
     pitch; 0 for never. With `aims` 3; players that do not kick in play shoot all the same."""
@@ -179,6 +183,7 @@ STRATEGIES = {
     BOOSTER_NAME: _BOOSTER,
     # Their walk needs 0.4 m to stop for a kick from full speed; their keepers do not dive.
     BOOSTER_KICKS_NAME: replace(_BOOSTER, kicks=True, slow_at_kick=0.8, sure_shot_time=1.8),
+    NETWORK_DRIBBLES_NAME: replace(_BUILTIN, network_dribbles=True),
     BUILTIN_NAME: _BUILTIN,
 }
 """Strategies by name, roughly from weak to strong; `builtin` is the one of the built-in team."""

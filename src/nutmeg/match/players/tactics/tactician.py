@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.records import new_records, record_values
 from nutmeg.match.players.messages import MAX_ARRIVAL_TIME, Report, cycles_to_turn, decode, encode, report_of
-from nutmeg.match.players.request import DECISION_INTERVAL, Dive, GetUp, Kick, Look, Request, Stand, Walk
+from nutmeg.match.players.request import DECISION_INTERVAL, Dive, Dribble, GetUp, Kick, Look, Request, Stand, Walk
 from nutmeg.match.players.tactics.decisions import decide_one
 from nutmeg.match.players.tactics.records import (
     INTENT_NAMES,
@@ -194,7 +194,18 @@ def request_of(order: Records[OrderRecord]) -> Request:
 def _legs(order: OrderRecord) -> RequestLegs:
     match Legs(order.legs):
         case Legs.WALK:
-            return Walk(ahead=order.ahead, left=order.left, turn=order.turn, set=GAITS[order.gait])
+            gait = GAITS[order.gait]
+            if not order.dribbles:
+                return Walk(ahead=order.ahead, left=order.left, turn=order.turn, set=gait)
+            return Dribble(
+                ahead=order.ahead,
+                left=order.left,
+                turn=order.turn,
+                set=gait,
+                direction=order.direction,
+                ball=(order.ball_ahead, order.ball_left),
+                ball_velocity=(order.ball_vx, order.ball_vy),
+            )
         case Legs.KICK:
             foot: Foot = "left" if order.kick in (KickKind.LEFT_STRAIGHT, KickKind.LEFT_SIDE) else "right"
             kind: RequestKind = "shot" if order.shoots else "straight"
