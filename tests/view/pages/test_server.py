@@ -66,6 +66,16 @@ def test_what_is_no_address_at_all_is_a_wrong_call(host: str, port: int) -> None
         check_port(host, port)
 
 
+def test_a_port_in_use_names_one_that_is_free_and_not_the_next() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(EnvironmentProblem, match=f"port {port} on 127.0.0.1 is already in use") as caught:
+            check_port("127.0.0.1", port, "--agent-port")
+    other = int(str(caught.value).split("--agent-port ")[1].rstrip("."))
+    assert other == 8080 or (other >= port + 10 and (other - port) % 10 == 0)
+    check_port("127.0.0.1", other)
+
+
 CAMERA = {
     "type": "ViewerCameraMessage", "wxyz": (1.0, 0.0, 0.0, 0.0), "position": (0.0, -9.0, 5.0), "fov": 0.6, "near": 0.1,
     "far": 100.0, "image_height": 600, "image_width": 900, "look_at": (0.0, 0.0, 0.0), "up_direction": (0.0, 0.0, 1.0),

@@ -206,9 +206,7 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
     if not host:
         raise UsageError("--host is empty; use 127.0.0.1, or 0.0.0.0 to let other machines in.")
     try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
+        _bind(host, port)
     except PermissionError:
         raise EnvironmentProblem(
             f"this user may not listen on port {port}; choose one above 1023 with {option}."
@@ -220,8 +218,28 @@ def check_port(host: str, port: int, option: str = "--port") -> None:
 
 
 def port_taken(host: str, port: int, option: str = "--port") -> EnvironmentProblem:
-    """The error for a port that is already in use."""
+    """The error for a port that is already in use, with one that is free.
+
+    Not one of the next nine, which the same program may use for something else.
+    """
+    candidates = (one for one in range(port + 10, min(port + 1000, 65536), 10) if _is_free(host, one))
     return EnvironmentProblem(
         f"port {port} on {host} is already in use. End the program that uses it, or choose another port, "
-        f"e.g. {option} {port + 1 if port < 65535 else 8080}."
+        f"e.g. {option} {next(candidates, 8080)}."
     )
+
+
+def _is_free(host: str, port: int) -> bool:
+    """Whether the port can be listened on."""
+    try:
+        _bind(host, port)
+    except OSError:
+        return False
+    return True
+
+
+def _bind(host: str, port: int) -> None:
+    """Binds a socket to the port for a moment."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
