@@ -317,14 +317,19 @@ def test_agents_connect_one_after_another_each_when_the_one_before_knows_its_num
         where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
         team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
         team.start()
-        while len(introduced) < len(players):
-            server.run(cycles=1)
-            assert server.connections <= len(introduced) + 1
+        ahead = list[int]()
+
+        def all_are_in() -> bool:
+            ahead.append(server.connections - len(introduced))
+            return len(introduced) == len(players) or not team.is_alive()
+
+        server.run(until=all_are_in)
         server.run(cycles=3)
         server.close()
         team.join()
     assert introduced == [3, 1, 2]
     assert warnings == []
+    assert max(ahead) == 1
     assert all(played > 1 for played in cycles.values())
 
 
@@ -337,7 +342,7 @@ def test_agents_that_a_server_refuses_do_not_keep_the_others_from_joining() -> N
         where, cycles = ("127.0.0.1", server.agent_port), dict[int, int]()
         team = threading.Thread(target=lambda: cycles.update(play_all(where, "Ours", players, warnings.append)))
         team.start()
-        server.run(until=lambda: introduced == [2])
+        server.run(until=lambda: introduced == [2] or not team.is_alive())
         server.close()
         team.join()
     assert cycles[2] > 0
