@@ -158,6 +158,9 @@ class Arguments(FileOptions, CameraFileOptions, BehaviouralOptions, WatchOptions
     motions: tuple[Path, ...] = ()
     """In the physical world, folders with kicks, dives, get-ups and dribblings of the left team, such as those of
     `nutmeg train kick` or `dribble`, instead of those that come with Nutmeg."""
+    sonar: bool = False
+    """In the physical world, give all robots two sonars, which the league's have not: in `percept.sonar`, and for the
+    tracker. In the behavioural world they have them anyway."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -273,6 +276,8 @@ def _check_walk_of(team: str) -> None:
 def _check_behavioural(arguments: Arguments) -> None:
     if arguments.motions:
         raise UsageError("--motions works in the physical world, where robots have joints.")
+    if arguments.sonar:
+        raise UsageError("--sonar is for the physical world; the eyes have sonars in the behavioural one.")
     from nutmeg.match.players.registry import read_decide
     from nutmeg.match.worlds.behavioural.eyes import load_eyes
     from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -362,7 +367,7 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         seats=2 * arguments.players,
-        setup=PhysicalSetup(field=_field_of(arguments)),
+        setup=PhysicalSetup(field=_field_of(arguments), sonar=arguments.sonar),
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), _teams_of(arguments), strict=True):
@@ -420,7 +425,7 @@ def command_of(arguments: Arguments) -> str:
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
     usual, texts, numbers = Arguments(), ("field", "rules", "walk", "behaviour", "eyes"), ("players", "half", "seed")
-    for name in (*texts, *numbers, "seconds", "images", "swap_ends"):
+    for name in (*texts, *numbers, "seconds", "images", "sonar", "swap_ends"):
         value, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
         if value is True:
             words.append(option)

@@ -412,7 +412,7 @@ class View:
     see: Callable[[], Seen] = field(repr=False)
     """Computes `seen` on demand."""
     sonar: tuple[float, float] | None = None
-    """Distances that the left and the right sonar measure, m; infinite without an echo. None without sonar."""
+    """Distances that the left and the right sonar measured last, m; infinite without an echo. None without sonar."""
     heard: tuple[Heard, ...] = ()
     """Messages heard since the last decision."""
     told: tuple[Told, ...] | None = None

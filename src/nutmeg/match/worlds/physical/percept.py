@@ -126,6 +126,9 @@ class Percept(NamedTuple):
     """Messages."""
     sight: Sight | None = None
     """The sightings, in cycles with an image."""
+    sonar: tuple[float, float] | None = None
+    """Distances that the left and the right sonar measure, m, infinite without an echo; in cycles with a measurement,
+    every fifth, and only where a match gives robots sonars. The league has none."""
 
 
 class Action(NamedTuple):
