@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from nutmeg.model.scene import SceneSettings
 
 
+PICTURES_TOO_LATE = "these pictures were to be taken in a cycle that is over; ask for them when deciding."
+
+
 class BaseGame(Closing):
     """The base of all matches: teams, referee, trainer's orders and recording.
 

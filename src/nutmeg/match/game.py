@@ -26,9 +26,10 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.match.base_game import PhysicalGame
+from nutmeg.match.base_game import PICTURES_TOO_LATE, PhysicalGame
 from nutmeg.match.drawing import draw
 from nutmeg.match.newcomers import Newcomers
+from nutmeg.match.pictures import MatchCameras
 from nutmeg.match.recording import LeagueFigures
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOTS, check_types
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Bools, Bytes, Floats, Ints
     from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.physical.percept import Heard, Sight
@@ -71,6 +72,9 @@ class PhysicalSetup:
     """Whether players receive their true pose and that of the ball."""
     sonar: bool = False
     """Whether robots have two sonars (`worlds.physical.sonar`), which the league's have not."""
+    cameras: bool = False
+    """Whether players may ask for pictures (`Percept.render`, `View.images`), which the league has not; needs a
+    renderer."""
     type_limits: bool = False
     """Whether a team is limited to 7 robots of one type and 9 of any two."""
     kick_off: Side = Side.LEFT
@@ -120,6 +124,7 @@ class Game(PhysicalGame):
         self.hearing = Hearing()
         if setup.sonar:
             self.sonars = Sonars(self.world, echoes if setup.noise else None)
+        self._cameras = MatchCameras(LeagueFigures(self.world)) if setup.cameras else None
         self._beams = beams if setup.beam_noise else None
         self._setup = setup
         self._asks_pass: Bools | None = None
@@ -231,6 +236,7 @@ class Game(PhysicalGame):
                 hears=heard.get(slot, ()),
                 sight=sights.get(slot),
                 sonar=sonar.get(slot),
+                render=None if self._cameras is None else self._camera(self._cameras, slot),
             )
         self._new.clear()
         return percepts
@@ -242,6 +248,23 @@ class Game(PhysicalGame):
         self.sonars.listen()
         answers = np.where(np.isnan(self.sonars.answers), math.inf, self.sonars.answers).tolist()
         return {slot: (answers[slot][0], answers[slot][1]) for slot in self.world.playing.tolist()}
+
+    def _camera(self, cameras: MatchCameras, slot: int) -> Callable[[], Mapping[str, Bytes]]:
+        """The function that renders a player's pictures on demand."""
+        now = self.cycles
+
+        def render() -> Mapping[str, Bytes]:
+            if self.cycles != now:
+                raise UsageError(PICTURES_TOO_LATE)
+            return cameras.draw(slot, swapped=bool(self.swaps % 2))
+
+        return render
+
+    def close(self) -> None:
+        """Ends the recording, and gives the renderer back; closing twice is fine."""
+        super().close()
+        if self._cameras is not None:
+            self._cameras.close()
 
     def _heard(self, playing: Sequence[int]) -> Mapping[int, tuple[Heard, ...]]:
         if not self.hearing.busy:

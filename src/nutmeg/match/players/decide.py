@@ -438,7 +438,11 @@ class View:
 
     @cached_property
     def images(self) -> Mapping[str, Image] | None:
-        """The images of the cameras `top` and `bottom`, (240, 320, 3) each; None where there are no cameras."""
+        """The images of the cameras by their names; None where there are no cameras.
+
+        In the behavioural world these are `top` and `bottom`, (240, 320, 3) each; the league's robot has `Vision`,
+        (240, 240, 3).
+        """
         return None if self.render is None else self.render()
 
 

@@ -10,7 +10,7 @@ Observations come every 20 ms; `decide` is called with every fifth one, and its 
 team is the strategy `builtin` (`patient` for walks by parameters; `tactics`), which decides with every observation.
 Players know only what the protocol sends them, and are deterministic: the same percepts give the same actions.
 Sightings come from the last image, in the frame of the torso; crossings of lines are computed from the lines in it.
-There are no camera images, and sonars only where the match has them (`PhysicalSetup.sonar`).
+There are sonars and camera pictures only where the match has them (`PhysicalSetup.sonar` and `cameras`).
 """
 
 from __future__ import annotations
@@ -255,6 +255,7 @@ class DecidingPlayer:
             heard=tuple(self._heard),
             believe=lambda: belief,
             belief_record=self.senses.record,
+            render=percept.render,
         )
         self._decisions += 1
         self._seen, self._heard = None, []
