@@ -510,14 +510,31 @@ def summary(path: Path) -> str:
         both = per.sum(1) / each[:, 0] / 2
         lines.append(f"  both: {per.sum() / hours / 2:.1f} falls a player-hour; {_interval(both)}")
         lines.append(f"  falls a player-hour, second less first: {_interval((per[:, 1] - per[:, 0]) / each[:, 0])}")
+        lines += _sonar_lines([h["sonar"] for h in some if any(h.get("sonar", {}).get("with", {}).values())])
     return "\n".join(lines)
 
 
-def _interval(values: Any) -> str:  # noqa: ANN401 (an array of any numbers)
+def _sonar_lines(halves: list[dict[str, Any]]) -> list[str]:
+    """Errors [m] of beliefs with and without sonar, and the difference of their means over halves."""
+    lines = []
+    for kind in ("near", "hidden", "ahead", "ghosts") if halves else ():
+        known = [[np.array([v for v in h[how][kind] if v < math.inf]) for how in ("with", "without")] for h in halves]
+        both = [np.concatenate(some) for some in zip(*known, strict=True)]
+        less = np.array([a.mean() - b.mean() for a, b in known if len(a) and len(b)])
+        quantiles = ", ".join(f"{np.mean(v):.4f} ({np.median(v):.4f}, {np.quantile(v, 0.95):.3f})" for v in both)
+        counts = [sum(len(h[how][kind]) for h in halves) for how in ("with", "without")]
+        lines.append(
+            f"  {kind}: {counts[0]} and {counts[1]}, known {len(both[0])} and {len(both[1])}; mean (median, 95 %) with "
+            f"and without sonar {quantiles}; with less without, {len(less)} halves: {_interval(less, 4)}"
+        )
+    return lines
+
+
+def _interval(values: Any, digits: int = 1) -> str:  # noqa: ANN401 (an array of any numbers)
     if len(values) < 2:
-        return f"{float(np.mean(values)):.1f}"
-    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
-    return f"{np.mean(values):.1f} ({np.mean(values) - half:.1f} to {np.mean(values) + half:.1f})"
+        return f"{float(np.mean(values)):.{digits}f}"
+    middle, half = np.mean(values), stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    return f"{middle:.{digits}f} ({middle - half:.{digits}f} to {middle + half:.{digits}f})"
 
 
 if __name__ == "__main__":
