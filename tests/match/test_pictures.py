@@ -89,6 +89,15 @@ def test_a_picture_is_of_its_cycle_or_refused() -> None:
             render()
 
 
+def test_a_match_with_cameras_goes_on_when_nobody_plays_any_more() -> None:
+    with new_game() as game:
+        assert picture(game, RED).any()
+        game.leave(RED)
+        assert picture(game, BLUE).any()
+        game.leave(BLUE)
+        assert game.cycle({}) == {}
+
+
 def test_without_cameras_there_are_no_pictures() -> None:
     game = Game(load_rules("sim3d"), seed=1, left="reds", right="blues", seats=1)
     game.enter("reds", 1)

@@ -221,6 +221,8 @@ class Game(PhysicalGame):
         if self.cycles % IMAGE_CYCLES == 0 and playing:
             sights = self.seeing.look(world, self.teams)
         sonar = self._listen() if self.cycles % SONAR_CYCLES == 0 and playing else NO_ECHOES
+        if self._cameras is not None and playing:
+            self._cameras.prepare(swapped=bool(self.swaps % 2))
         heard = self._heard(playing)
         view, types, percepts = self.view, world.types.tolist(), {}
         gyro, acc, angles, forces = world.gyro, world.acc, world.angles, world.forces

@@ -1,11 +1,12 @@
 """Pictures of the cameras of robots in a physical match while it is played; `nutmeg camera frames` draws them later.
 
     with MatchCameras(LeagueFigures(world)) as cameras:
+        cameras.prepare()                   # in every cycle, before players decide
         pictures = cameras.draw(slot)       # {"Vision": (240, 240, 3)}
 
 The scene is that of the match's recording, in the present pose, through the cameras of its robots; a robot does not see
-its own head. It is built with the first picture, which takes a second or two, and anew when another robot has joined or
-the teams have changed ends. The renderer must stay in its thread.
+its own head. It is built by `prepare`, which takes a second or two, and anew when another robot has joined or the teams
+have changed ends. The renderer must stay in its thread.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.slots import SLOT_NAMES, SLOTS
 from nutmeg.model.scene import assemble
 from nutmeg.model.tables import camera_names
-from nutmeg.sim.cameras.renderer import Quality, SceneRenderer
+from nutmeg.sim.cameras.renderer import Quality, SceneRenderer, working_renderer
 from nutmeg.sim.cameras.robot_camera import camera_size
 
 if TYPE_CHECKING:
@@ -30,18 +31,19 @@ if TYPE_CHECKING:
     from nutmeg.match.recording import Figures
     from nutmeg.model.scene import Scene
 
-PLAIN = Quality(shadows=False)
+_PLAIN = Quality(shadows=False)
 """The quality of cameras' pictures: shadows take several times as long."""
 
 
 class MatchCameras(Closing):
-    """The cameras of all robots of a match; holds a renderer from the first picture until closed.
+    """The cameras of all robots of a match; holds a renderer until closed.
 
     Args:
         figures: the robots and the ball, as they are seen.
     """
 
     def __init__(self, figures: Figures) -> None:
+        working_renderer()  # without one, a match is refused before it begins
         self._figures = figures
         self._shown: tuple[dict[int, Kind], bool] | None = None
         self._scene: Scene | None = None
@@ -74,6 +76,10 @@ class MatchCameras(Closing):
                 pictures[name.removeprefix(f"{robot}/")] = renderer.draw(camera, camera_size(scene.model, name), fov)
         return pictures
 
+    def prepare(self, *, swapped: bool = False) -> None:
+        """Builds the scene if the robots have changed: that takes longer than a player has for its decision."""
+        self._stage(swapped=swapped)
+
     def _stage(self, *, swapped: bool) -> tuple[Scene, SceneRenderer]:
         """The scene with the present robots, and its renderer."""
         figures = self._figures
@@ -85,7 +91,7 @@ class MatchCameras(Closing):
             self._shown, self._scene = (kinds, swapped), assemble(settings)
             model = self._scene.model
             sizes = [camera_size(model, name) for name in camera_names(model)]
-            self._renderer = SceneRenderer(model, tuple(map(max, zip(*sizes, strict=True))), quality=PLAIN)
+            self._renderer = SceneRenderer(model, tuple(map(max, zip(*sizes, strict=True))), quality=_PLAIN)
         return self._scene, self._renderer
 
     def close(self) -> None:
