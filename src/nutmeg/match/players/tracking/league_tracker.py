@@ -195,7 +195,7 @@ of the difference between the turn of the legs and the gyroscope's."""
 
 _ECHO_DEPTH = 0.1
 """How much nearer than the middle of a robot its echo is [m]: 0.096 on average with a standard deviation of 0.045, over
-417 echoes in two minutes of games with four players a side. The width in the eyes' file is for what a body hides."""
+417 echoes in three minutes of games with four players a side. The width in the eyes' file is for what a body hides."""
 
 
 class LeagueTracker:
