@@ -13,6 +13,11 @@ happened in the second before it leaned: it was put somewhere (`beam`), it dived
 faster than `SHOT_SPEED`. Beliefs are compared with the truth every 0.2 s: the own place, the ball within 3 m, and place
 and velocity of opponents within 3 m that were seen in the last 0.3 s.
 
+With `--sonar`, robots have sonars, which the league has not, and every player has a second tracker that gets the same
+percepts without them. Both are compared with the truth where sonar can help: standing opponents within `NEAR_DISTANCE`
+that are not in the player's last image (`hidden`), those of them that are ahead, where the cones are (`ahead`), and
+opponents that are believed to be near where nobody is (`ghosts`).
+
 With `--shoot-outs`, they play penalty shoot-outs: five kicks each, a keeper and two kickers a side.
 
     .venv/bin/python scripts/team_games.py --out kicks.jsonl --shoot-outs --seeds 1 6
@@ -32,22 +37,28 @@ import math
 import sys
 from collections import Counter, deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from nutmeg.base.errors import UnknownNameError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.deciding_player import POLICY_TYPES, DecidingPlayer, PlayerSetup
 from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tactics.tactician import strategy_decide
+from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.match.rules.slots import SLOTS
+from nutmeg.model.field import load_field
 from nutmeg.motion.walk.files import read_walk
 from nutmeg.view.match_story import SHOT_BESIDE, SHOT_SPEED, SHOT_TIME
+
+if TYPE_CHECKING:
+    from nutmeg.match.players.belief import Belief
+    from nutmeg.match.worlds.physical.percept import Percept
 
 DOWN, FALL_TIME, UPRIGHT_TIME = 0.5, 0.32, 0.8
 """Cosine of the lean of a fallen torso, how long it leans [s], and how long one is upright that can fall again [s]."""
@@ -65,6 +76,12 @@ MAX_TRY_TIME, REST_TIME = 12.0, 2.4
 """The longest duel, and the time after it in which robots get up [s]."""
 WON_DISTANCE = 3.0
 """A duel for the ball is won by who has brought it this much farther [m]."""
+NEAR_DISTANCE = 0.9
+"""Distance within which sonars may hear an opponent: their range, and half a robot [m]."""
+CONE_EDGE = math.radians(28.5)
+"""Direction of the outer edge of a sonar's cone from straight ahead [rad]."""
+GHOST_DISTANCE = 0.5
+"""A believed opponent with nobody within this distance is a ghost [m]."""
 CYCLE = 0.02
 NAMES = ("first", "second")
 
@@ -184,15 +201,52 @@ def player_of(which: Strategy, team: str, number: int, players: int) -> Deciding
     return DecidingPlayer(strategy_decide(which), team, number, setup)
 
 
+class BothTrackers:
+    """The tracker of a player that hears its sonars, and a second one that does not; both get everything else."""
+
+    def __init__(self, senses: LeagueTracker, deaf: LeagueTracker) -> None:
+        self.hearing, self.deaf, self.image = senses, deaf, frozenset[tuple[str, int]]()
+        """`image` has the robots (team and number) in the last image."""
+
+    def update(self, percept: Percept, odometry: tuple[float, float, float], *, upright: bool) -> Belief:
+        """Takes a percept; the player acts by the belief of the tracker that hears."""
+        if percept.sight is not None:
+            self.image = frozenset(zip(percept.sight.teams, percept.sight.numbers, strict=True))
+        self.deaf.update(percept._replace(sonar=None), odometry, upright=upright)
+        return self.hearing.update(percept, odometry, upright=upright)
+
+    def hear_mate(self, *report: Any) -> None:  # noqa: ANN401 (as of `LeagueTracker`)
+        """Takes the report of a team-mate."""
+        self.deaf.hear_mate(*report)
+        self.hearing.hear_mate(*report)
+
+    def beamed(self, x: float, y: float) -> None:
+        """The player asks to be beamed."""
+        self.deaf.beamed(x, y)
+        self.hearing.beamed(x, y)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self.hearing, name)
+
+
 class Half:
     """One half, and what is counted in it."""
 
-    def __init__(self, teams: tuple[tuple[str, Strategy], ...], seed: int, players: int, seconds: float) -> None:
+    def __init__(
+        self, teams: tuple[tuple[str, Strategy], ...], seed: int, players: int, seconds: float, *, sonar: bool = False
+    ) -> None:
         rules = load_rules("sim3d").with_match(
             players=players, half_length=seconds, halves=1, automatic_kick_off=True, wait_before_kick_off=3.0
         )
         self.order = (0, 1) if seed % 2 == 0 else (1, 0)
-        self.game = Game(rules, seed=seed, left=NAMES[self.order[0]], right=NAMES[self.order[1]], seats=2 * players)
+        self.game = Game(
+            rules,
+            seed=seed,
+            setup=PhysicalSetup(sonar=sonar),
+            left=NAMES[self.order[0]],
+            right=NAMES[self.order[1]],
+            seats=2 * players,
+        )
         self.loop = GameLoop(
             self.game,
             {
@@ -201,6 +255,12 @@ class Half:
                 for n in range(1, players + 1)
             },
         )
+        for player in self.loop.players.values() if sonar else ():
+            deaf = LeagueTracker(load_field("sim3d"), team=player.team, number=player.number)
+            player.senses = BothTrackers(player.senses, deaf)
+        self.sonar = {
+            name: {kind: [] for kind in ("hidden", "ahead", "ghosts", "near")} for name in ("with", "without")
+        }
         self.seconds, self.watch = seconds, FallWatch(self.loop)
         self.counts = {name: Counter[str]() for name in NAMES}
         self.before = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3)), np.zeros(3)
@@ -271,6 +331,35 @@ class Half:
                 self.errors["velocity"].append(math.hypot(other.vx - moves[0], other.vy - moves[1]))
                 self.errors["speed"].append(math.hypot(*moves))
 
+            if isinstance(player.senses, BothTrackers):
+                self._compare_sonar(slot, player, sign)
+
+    def _compare_sonar(self, slot: int, player: DecidingPlayer, sign: float) -> None:
+        """Compares beliefs with and without sonar about opponents that are near."""
+        world, (position, _, _) = self.game.world, self.before
+        at, first, team = position[slot, :2], 11 if slot < 11 else 0, self.game.teams[1 if slot < 11 else 0]
+        turn = world.ground.world.data.xmat[world.ground.seats["torso"][world.seat_of[slot]]]
+        standing = world.present & (position[:, 2] > 0.25)
+        others = np.flatnonzero(world.present & (np.arange(SLOTS) != slot))
+        for name, senses in (("with", player.senses.hearing), ("without", player.senses.deaf)):
+            believed, found = senses.record[0].others[11:], self.sonar[name]
+            for k in range(11):
+                place = sign * np.array([believed[k].x, believed[k].y])
+                row, known = first + k, bool(believed[k].age < 5.0)
+                if known and believed[k].age < 1.0 and np.hypot(*(place - at)) < NEAR_DISTANCE:
+                    gaps = np.hypot(*(position[others, :2] - place).T)
+                    found["ghosts"].append(float(gaps.min() > GHOST_DISTANCE))
+                if not standing[row] or np.hypot(*(position[row, :2] - at)) > NEAR_DISTANCE:
+                    continue
+                error = float(np.hypot(*(place - position[row, :2]))) if known else math.inf
+                if (team, k + 1) in player.senses.image:
+                    found["near"].append(error)
+                    continue
+                found["hidden"].append(error)
+                x, y = (position[row, :2] - at).tolist()
+                if abs(math.atan2(turn[0] * y - turn[3] * x, turn[0] * x + turn[3] * y)) < CONE_EDGE:
+                    found["ahead"].append(error)
+
     def _result(self) -> dict[str, Any]:
         left, right = self.game.state.score
         score = (left, right) if self.order[0] == 0 else (right, left)
@@ -280,6 +369,7 @@ class Half:
             "ball_x": round(float(np.mean(self.ball_x)), 2) if self.ball_x else None,
             **{name: dict(sorted(self.counts[name].items())) for name in NAMES},
             "falls": [{"team": self._team(fall["slot"]), **fall} for fall in self.watch.falls],
+            "sonar": self.sonar,
             "errors": {
                 name: [len(some), *(round(float(np.quantile(some, q)), 4) for q in (0.5, 0.95))] if some else None
                 for name, some in self.errors.items()
@@ -420,14 +510,31 @@ def summary(path: Path) -> str:
         both = per.sum(1) / each[:, 0] / 2
         lines.append(f"  both: {per.sum() / hours / 2:.1f} falls a player-hour; {_interval(both)}")
         lines.append(f"  falls a player-hour, second less first: {_interval((per[:, 1] - per[:, 0]) / each[:, 0])}")
+        lines += _sonar_lines([h["sonar"] for h in some if any(h.get("sonar", {}).get("with", {}).values())])
     return "\n".join(lines)
 
 
-def _interval(values: Any) -> str:  # noqa: ANN401 (an array of any numbers)
+def _sonar_lines(halves: list[dict[str, Any]]) -> list[str]:
+    """Errors [m] of beliefs with and without sonar, and the difference of their means over halves."""
+    lines = []
+    for kind in ("near", "hidden", "ahead", "ghosts") if halves else ():
+        known = [[np.array([v for v in h[how][kind] if v < math.inf]) for how in ("with", "without")] for h in halves]
+        both = [np.concatenate(some) for some in zip(*known, strict=True)]
+        less = np.array([a.mean() - b.mean() for a, b in known if len(a) and len(b)])
+        quantiles = ", ".join(f"{np.mean(v):.4f} ({np.median(v):.4f}, {np.quantile(v, 0.95):.3f})" for v in both)
+        counts = [sum(len(h[how][kind]) for h in halves) for how in ("with", "without")]
+        lines.append(
+            f"  {kind}: {counts[0]} and {counts[1]}, known {len(both[0])} and {len(both[1])}; mean (median, 95 %) with "
+            f"and without sonar {quantiles}; with less without, {len(less)} halves: {_interval(less, 4)}"
+        )
+    return lines
+
+
+def _interval(values: Any, digits: int = 1) -> str:  # noqa: ANN401 (an array of any numbers)
     if len(values) < 2:
-        return f"{float(np.mean(values)):.1f}"
-    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
-    return f"{np.mean(values):.1f} ({np.mean(values) - half:.1f} to {np.mean(values) + half:.1f})"
+        return f"{float(np.mean(values)):.{digits}f}"
+    middle, half = np.mean(values), stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    return f"{middle:.{digits}f} ({middle - half:.{digits}f} to {middle + half:.{digits}f})"
 
 
 if __name__ == "__main__":
@@ -437,6 +544,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", nargs=2, type=int, default=(1, 1), help="the first and the last")
     parser.add_argument("--players", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--sonar", action="store_true", help="give robots sonars, and compare beliefs with and without")
     parser.add_argument("--duels", choices=("goal", "ball"), help="play duels of two robots instead of halves")
     parser.add_argument("--shoot-outs", action="store_true", help="play penalty shoot-outs instead of halves")
     parser.add_argument("--tries", type=int, default=40, help="how many duels")
@@ -461,7 +569,7 @@ if __name__ == "__main__":
         sys.exit()
     if not given.summary:
         for seed in range(given.seeds[0], given.seeds[1] + 1):
-            found = Half(pair, seed, given.players, given.seconds).play()
+            found = Half(pair, seed, given.players, given.seconds, sonar=given.sonar).play()
             with given.out.open("a") as file:
                 whole = {"teams": list(given.teams), "seed": seed, "players": given.players, **found}
                 file.write(json.dumps(whole) + "\n")

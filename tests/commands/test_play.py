@@ -79,7 +79,7 @@ def test_a_match_interrupted_before_its_first_row_leaves_no_empty_recording(
         (["--seconds", "-1"], "--seconds is -1; allowed is 0 or more"),
         (["--left", "finall"], "Did you mean 'final'"),
         (["--right", "nao-v6"], "nao-spark"),
-        (["--images"], "add --world behavioural"),
+        (["--sonar", "--world", "behavioural"], "--sonar is for the physical world"),
         (["--camera-robot", "nao-v9"], "nao-v6"),
         (["--camera-robot", "nao-v6"], "go with --record-cameras"),
         (["--record-cameras", "--camera-labels", "--camera-format", "mp4"], "a video has neither labels"),

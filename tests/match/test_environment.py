@@ -44,6 +44,25 @@ def test_the_same_seed_gives_the_same_episode() -> None:
     assert not all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
 
+def test_sonar_tells_agents_how_near_the_robot_before_them_is() -> None:
+    env, plain = (parallel_env(players=1, half_length=60.0, sonar=sonar, noise=False) for sonar in (True, False))
+    env.reset(seed=3)
+    assert env.layout.width == plain.layout.width + 2
+    env.game.set_play_mode(PlayMode.PLAY_ON)
+    heard = []
+    for x, y in ((0.6, 0.2), (3.0, 0.2)):
+        for _ in range(6):
+            env.game.place_player(0, (0.0, 0.0, 0.4), 0.0)
+            env.game.place_player(11, (x, y, 0.4), 0.0)
+            observations, *_ = env.step(still(env))
+        assert env.observation_space("left_1").contains(observations["left_1"])
+        heard.append(observations["left_1"][env.layout.slices["sonar"]].tolist())
+    (left, right), gone = heard
+    assert 0.45 < left < 0.65, "the opponent is ahead to the left"
+    assert right == 0.0
+    assert gone == [0.0, 0.0]
+
+
 def test_observations_are_in_their_space_and_both_teams_see_the_pitch_alike() -> None:
     env = parallel_env(players=1, half_length=5.0, noise=False, beam_noise=False)
     observations, infos = env.reset(seed=0)

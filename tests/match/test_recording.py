@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.players.belief import BallBelief, Belief, Others, Pose
 from nutmeg.match.players.request import Look, Request, Stand
 from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.recording import Recording
 
 RULES = load_rules("sim3d").with_match(players=2, automatic_kick_off=True, wait_before_kick_off=0.04)
@@ -66,6 +67,38 @@ def test_beliefs_are_on_the_pitch_as_everybody_sees_it_whichever_side_the_player
     assert (believed["left1.x"], believed["left1.y"]) == pytest.approx((-5.0, -0.5), abs=1e-3)
     assert (believed["right2.x"], believed["right2.y"]) == pytest.approx((3.0, -1.0), abs=1e-3)
     assert math.isnan(believed["right1.x"]), "of itself it has a belief of its own"
+
+
+def test_sonars_are_recorded_with_their_cones_and_follow_their_robots_to_the_other_end(tmp_path: Path) -> None:
+    path, rules = tmp_path / "match.nutmeg", load_rules("sim3d")
+    game = Game(rules, seed=1, left="reds", right="blues", record=path, seats=2, setup=PhysicalSetup(sonar=True))
+    game.enter("reds", 1)
+    game.enter("blues", 1)
+    heard: list[tuple[float, float]] = []
+    with game:
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for cycle in range(20):
+            red = 0 if cycle < 10 else 11  # they change ends
+            if cycle == 10:
+                game._swap_ends()
+            game.place_player(red, (0.0, 0.0, 0.4), 0.0)
+            game.place_player(11 - red, (0.6, 0.2, 0.4), 0.0)
+            percept = game.cycle({})[red]
+            heard.append(percept.sonar if percept.sonar is not None else heard[-1] if heard else (math.inf, math.inf))
+    recording = Recording.open(path)
+    assert recording.manifest.config["sonar"]["opening_degrees"] == 18.0
+    expected = np.where(np.isinf(heard), np.nan, heard)
+    assert np.isfinite(expected[4:, 0]).all()
+    np.testing.assert_allclose(recording.read("left1.sonar"), expected, atol=1e-3)
+    assert np.isnan(recording.read("right1.sonar")).all(), "it looks the other way"
+
+
+def test_without_sonars_there_are_no_channels_of_them(tmp_path: Path) -> None:
+    with new_game(tmp_path / "match.nutmeg") as game:
+        game.cycle({})
+    recording = Recording.open(tmp_path / "match.nutmeg")
+    assert "left1.sonar" not in recording.channels
+    assert "sonar" not in recording.manifest.config
 
 
 def test_others_of_whom_nothing_was_known_for_long_are_missing(tmp_path: Path) -> None:

@@ -99,9 +99,6 @@ class BehaviouralOptions:
     """Abilities of robots and ball: a name, or a TOML file."""
     eyes: str = ""
     """Senses of the robots: a name, or a TOML file; if left out, those that belong to the robots."""
-    images: bool = False
-    """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
-    a renderer (see nutmeg doctor)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +155,12 @@ class Arguments(FileOptions, CameraFileOptions, BehaviouralOptions, WatchOptions
     motions: tuple[Path, ...] = ()
     """In the physical world, folders with kicks, dives, get-ups and dribblings of the left team, such as those of
     `nutmeg train kick` or `dribble`, instead of those that come with Nutmeg."""
+    images: bool = False
+    """Let players ask for the pictures of their cameras (`percept.images`), which takes some milliseconds each; needs
+    a renderer (see nutmeg doctor)."""
+    sonar: bool = False
+    """In the physical world, give all robots two sonars, which the league's have not: in `percept.sonar`, and for the
+    tracker. In the behavioural world they have them anyway."""
 
 
 def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
@@ -243,8 +246,6 @@ def _check_physical(arguments: Arguments) -> None:
     from nutmeg.match.players.registry import is_decider, read_decide
     from nutmeg.motion.walk.files import read_walk
 
-    if arguments.images:
-        raise UsageError("--images works in the behavioural world; add --world behavioural.")
     for team in _teams_of(arguments):
         _check_complete(team)
         if is_decider(team):
@@ -273,6 +274,8 @@ def _check_walk_of(team: str) -> None:
 def _check_behavioural(arguments: Arguments) -> None:
     if arguments.motions:
         raise UsageError("--motions works in the physical world, where robots have joints.")
+    if arguments.sonar:
+        raise UsageError("--sonar is for the physical world; the eyes have sonars in the behavioural one.")
     from nutmeg.match.players.registry import read_decide
     from nutmeg.match.worlds.behavioural.eyes import load_eyes
     from nutmeg.match.worlds.behavioural.settings import load_behaviour
@@ -362,7 +365,7 @@ def _physical(arguments: Arguments, path: Path) -> tuple[BaseGame, dict[tuple[st
         right=right,
         record=path,
         seats=2 * arguments.players,
-        setup=PhysicalSetup(field=_field_of(arguments)),
+        setup=PhysicalSetup(field=_field_of(arguments), sonar=arguments.sonar, cameras=arguments.images),
     )
     players: dict[tuple[str, int], AnyPlayer] = {}
     for name, team in zip((left, right), _teams_of(arguments), strict=True):
@@ -420,7 +423,7 @@ def command_of(arguments: Arguments) -> str:
     words = ["nutmeg", "play", *(["--world", BEHAVIOURAL] if arguments.world == BEHAVIOURAL else [])]
     words += ["--left", left, "--right", right]
     usual, texts, numbers = Arguments(), ("field", "rules", "walk", "behaviour", "eyes"), ("players", "half", "seed")
-    for name in (*texts, *numbers, "seconds", "images", "swap_ends"):
+    for name in (*texts, *numbers, "seconds", "images", "sonar", "swap_ends"):
         value, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
         if value is True:
             words.append(option)

@@ -39,8 +39,12 @@ if TYPE_CHECKING:
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.decisions import Decision
     from nutmeg.match.rules.state import Facts, Held
+    from nutmeg.match.worlds.physical.sonar import Sonars
     from nutmeg.match.worlds.seats import SeatedWorld
     from nutmeg.model.scene import SceneSettings
+
+
+PICTURES_TOO_LATE = "these pictures were to be taken in a cycle that is over; ask for them when deciding."
 
 
 class BaseGame(Closing):
@@ -341,6 +345,8 @@ class PhysicalGame(BaseGame):
     """
 
     world: SeatedWorld
+    sonars: Sonars | None = None
+    """The sonars of the robots, where they have some."""
 
     def __init__(
         self,
@@ -402,6 +408,7 @@ class PhysicalGame(BaseGame):
             seed=self.seed,
             config=self._recorded_config(),
             minds=self._minds,
+            sonars=self.sonars,
             make_drawing=self._make_drawing,
         )
 

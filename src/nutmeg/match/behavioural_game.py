@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.errors import UsageError
-from nutmeg.match.base_game import BaseGame
+from nutmeg.match.base_game import PICTURES_TOO_LATE, BaseGame
 from nutmeg.match.players.behavioural import activity_of, order_from, seen_later
 from nutmeg.match.players.decide import MAX_DECISION_TIME, Memory, Mind, Told, View, abilities_of, checked_structure
 from nutmeg.match.players.tactics.decisions import CYCLES_PER_SECOND
@@ -294,7 +294,7 @@ class BehaviourGame(BaseGame):
 
         def render() -> Mapping[str, Image]:
             if self.cycles != now:
-                raise UsageError("these pictures were to be taken in a cycle that is over; ask for them when deciding.")
+                raise UsageError(PICTURES_TOO_LATE)
             top, bottom = cameras.draw(self.world.state, _MATCH, [slot])[0]
             return {"top": top, "bottom": bottom}
 

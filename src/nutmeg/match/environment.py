@@ -34,6 +34,7 @@ from nutmeg.match.players.learned import JointActionPlayer, WalkActionPlayer
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import LIVE, PlayMode, Side, may_beam, mode_named
 from nutmeg.match.rules.slots import side_of_slot
+from nutmeg.match.worlds.behavioural.eyes import load_eyes
 from nutmeg.match.worlds.physical.percept import ROBOT, WITHOUT_TOES
 from nutmeg.motion.walk.files import read_walk
 
@@ -57,9 +58,11 @@ class MatchOptions(EpisodeOptions):
     walk: str = "holonomic"
     """With `actions="walk"`: the walk, by its name, its file or the folder of its run."""
     noise: bool = True
-    """Whether cameras err."""
+    """Whether cameras and sonars err."""
     beam_noise: bool = True
     """Whether players land near their places rather than there; without, all kick-offs begin alike."""
+    sonar: bool = False
+    """Whether robots have sonars, whose distances, left and right, are in the observations."""
     rules: str = "sim3d"
     """The rule book: a name, or a TOML file."""
 
@@ -141,11 +144,16 @@ class _PerceptRows:
         team: name of its team.
         players: number of players of a team.
         length: length of the whole game, s.
+        sonar: whether rows have the distances of the sonars, 0 where nothing answers.
         more: additional parts, which the caller of `row` fills.
     """
 
-    def __init__(self, team: str, *, players: int, length: float, more: tuple[Part, ...] = ()) -> None:
-        self.layout = Layout([*_percept_parts(players, length), *more])
+    def __init__(
+        self, team: str, *, players: int, length: float, sonar: bool = False, more: tuple[Part, ...] = ()
+    ) -> None:
+        echoes = [Part("sonar", 2, 0.0, load_eyes(ROBOT).sonar.farthest)] if sonar else []
+        self.layout = Layout([*_percept_parts(players, length), *echoes, *more])
+        self._sonar = {"sonar": np.zeros(2)} if sonar else {}
         self._team, self._players, self._length = team, players, length
         self._percept: Percept | None = None
         self._side = Side.LEFT
@@ -158,6 +166,9 @@ class _PerceptRows:
         self._seen[:, 3] = np.minimum(self._seen[:, 3] + CONTROL_CYCLE, _MAX_SIGHTING_AGE)
         if percept.sight is not None:
             self._see(percept.sight)
+        if percept.sonar is not None:
+            heard = np.array(percept.sonar)
+            self._sonar = {"sonar": np.where(np.isinf(heard), 0.0, heard)}
 
     def _see(self, sight: Sight) -> None:
         for label, polar in zip(sight.labels, sight.marks.tolist(), strict=True):
@@ -192,6 +203,7 @@ class _PerceptRows:
             "phase": phase(mode_named(game.mode), self._side),
             "time_left": np.array([self._length - game.time]),
             "score": np.array([scores[self._side], scores[self._side.other]], float),
+            **self._sonar,
             **more,
         }
         row: Floats32 = self.layout.rows({name: values[None] for name, values in parts.items()})[0]
@@ -234,7 +246,12 @@ class MatchEnv(EpisodeEnv):
             left=LEFT,
             right=RIGHT,
             seats=2 * chosen.players,
-            setup=PhysicalSetup(noise=chosen.noise, beam_noise=chosen.beam_noise, kick_off=Side(int(rng.integers(2)))),
+            setup=PhysicalSetup(
+                noise=chosen.noise,
+                beam_noise=chosen.beam_noise,
+                kick_off=Side(int(rng.integers(2))),
+                sonar=chosen.sonar,
+            ),
         )
         """The match of this episode, with the true state that players do not know."""
         self._players = {agent: self._new_player(*member) for agent, member in self._members.items()}
@@ -330,4 +347,5 @@ class MatchEnv(EpisodeEnv):
 
     def _new_rows(self, team: str) -> _PerceptRows:
         more = JointActionPlayer.parts if self.options.actions == "joints" else WalkActionPlayer.parts
-        return _PerceptRows(team, players=self.options.players, length=self.options.length, more=more)
+        options = self.options
+        return _PerceptRows(team, players=options.players, length=options.length, sonar=options.sonar, more=more)

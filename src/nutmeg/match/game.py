@@ -26,15 +26,17 @@ import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.errors import UsageError
-from nutmeg.match.base_game import PhysicalGame
+from nutmeg.match.base_game import PICTURES_TOO_LATE, PhysicalGame
 from nutmeg.match.drawing import draw
 from nutmeg.match.newcomers import Newcomers
+from nutmeg.match.pictures import MatchCameras
 from nutmeg.match.recording import LeagueFigures
 from nutmeg.match.rules.play_modes import Side, may_beam
 from nutmeg.match.rules.slots import ROBOT_TYPES, SLOTS, check_types
 from nutmeg.match.worlds.physical.ground import BODIES, TOED_TYPE
 from nutmeg.match.worlds.physical.hearing import Hearing, checked_message
 from nutmeg.match.worlds.physical.percept import WITH_TOES, WITHOUT_TOES, Action, Percept
+from nutmeg.match.worlds.physical.sonar import SONAR_CYCLES, Sonars
 from nutmeg.match.worlds.physical.vision import IMAGE_CYCLES, Seeing
 from nutmeg.match.worlds.physical.world import MatchWorld
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nutmeg.base.arrays import Bools, Floats, Ints
+    from nutmeg.base.arrays import Bools, Bytes, Floats, Ints
     from nutmeg.match.drawing import Drawing
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.worlds.physical.percept import Heard, Sight
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 CYCLES_A_SECOND = round(1 / CONTROL_CYCLE)
 NOTHING_HEARD: Mapping[int, tuple[Heard, ...]] = {}
+NO_ECHOES: Mapping[int, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +65,16 @@ class PhysicalSetup:
     toed: int = 0
     """Number of seats for robots with toes (type 4)."""
     noise: bool = True
-    """Whether cameras have noise."""
+    """Whether cameras and sonars have noise."""
     beam_noise: bool = True
     """Whether beams have noise."""
     ground_truth: bool = False
     """Whether players receive their true pose and that of the ball."""
+    sonar: bool = False
+    """Whether robots have two sonars (`worlds.physical.sonar`), which the league's have not."""
+    cameras: bool = False
+    """Whether players may ask for pictures (`Percept.render`, `View.images`), which the league has not; needs a
+    renderer."""
     type_limits: bool = False
     """Whether a team is limited to 7 robots of one type and 9 of any two."""
     kick_off: Side = Side.LEFT
@@ -107,13 +115,16 @@ class Game(PhysicalGame):
         world = MatchWorld(setup.field, seats=seats, toed=setup.toed)
         names = {"seed": seed, "left": left, "right": right, "record": record, "kick_off": setup.kick_off}
         super().__init__(rules, world, setup.make_drawing, **names)
-        cameras, beams, newcomers = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+        cameras, beams, newcomers, echoes = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(4))
         self.seeing, newcomers_see = (
             Seeing(self.world.field, rng if setup.noise else None, ground_truth=setup.ground_truth)
             for rng in (cameras, newcomers)
         )
         self._newcomers = Newcomers(rules, newcomers_see)
         self.hearing = Hearing()
+        if setup.sonar:
+            self.sonars = Sonars(self.world, echoes if setup.noise else None)
+        self._cameras = MatchCameras(LeagueFigures(self.world)) if setup.cameras else None
         self._beams = beams if setup.beam_noise else None
         self._setup = setup
         self._asks_pass: Bools | None = None
@@ -209,6 +220,9 @@ class Game(PhysicalGame):
         sights: dict[int, Sight] = {}
         if self.cycles % IMAGE_CYCLES == 0 and playing:
             sights = self.seeing.look(world, self.teams)
+        sonar = self._listen() if self.cycles % SONAR_CYCLES == 0 and playing else NO_ECHOES
+        if self._cameras is not None and playing:
+            self._cameras.prepare(swapped=bool(self.swaps % 2))
         heard = self._heard(playing)
         view, types, percepts = self.view, world.types.tolist(), {}
         gyro, acc, angles, forces = world.gyro, world.acc, world.angles, world.forces
@@ -223,9 +237,36 @@ class Game(PhysicalGame):
                 forces=forces[slot] if toes else forces[slot, :2],
                 hears=heard.get(slot, ()),
                 sight=sights.get(slot),
+                sonar=sonar.get(slot),
+                render=None if self._cameras is None else self._camera(self._cameras, slot),
             )
         self._new.clear()
         return percepts
+
+    def _listen(self) -> Mapping[int, tuple[float, float]]:
+        """What the sonars of all players measure now, by slot; empty without sonars."""
+        if self.sonars is None:
+            return NO_ECHOES
+        self.sonars.listen()
+        answers = np.where(np.isnan(self.sonars.answers), math.inf, self.sonars.answers).tolist()
+        return {slot: (answers[slot][0], answers[slot][1]) for slot in self.world.playing.tolist()}
+
+    def _camera(self, cameras: MatchCameras, slot: int) -> Callable[[], Mapping[str, Bytes]]:
+        """The function that renders a player's pictures on demand."""
+        now = self.cycles
+
+        def render() -> Mapping[str, Bytes]:
+            if self.cycles != now:
+                raise UsageError(PICTURES_TOO_LATE)
+            return cameras.draw(slot, swapped=bool(self.swaps % 2))
+
+        return render
+
+    def close(self) -> None:
+        """Ends the recording, and gives the renderer back; closing twice is fine."""
+        super().close()
+        if self._cameras is not None:
+            self._cameras.close()
 
     def _heard(self, playing: Sequence[int]) -> Mapping[int, tuple[Heard, ...]]:
         if not self.hearing.busy:
@@ -249,6 +290,8 @@ class Game(PhysicalGame):
         super()._turn_round()
         self.seeing.swap_ends()
         self.hearing.swap_ends()
+        if self.sonars is not None:
+            self.sonars.swap_ends()
 
     def place_player(self, slot: int, position: tuple[float, float, float], heading: float | None = None) -> None:
         """A trainer's order: put a player somewhere, m; upright if a heading is given (degrees from +x)."""

@@ -22,7 +22,10 @@ that joins late as type 4 is drawn as type 0. Channels are those of every scene 
     <robot>.request     its request: legs by index (`behavioural.state.Legs`), the velocities of a walk, kind
                         (`behavioural.state.KickKind`) and strength of a kick, direction of the head; missing if unknown
 
-Beliefs and requests are recorded if `minds` are given. Events are `join`, `leave`, `swap_ends`, `intent` (a player's
+    <robot>.sonar       the distances that its left and its right sonar measured last; missing without an echo
+
+Beliefs and requests are recorded if `minds` are given, and sonars if the match has them; the configuration then has
+their cones and range as `sonar`. Events are `join`, `leave`, `swap_ends`, `intent` (a player's
 intent has changed), `lost_turn` (a player failed, with its traceback), and all of the referee's. Those about a player
 have its `robot`, and those about a side its `team`.
 """
@@ -30,6 +33,7 @@ have its `robot`, and those about a side its `team`.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
     from nutmeg.match.players.belief import Belief
     from nutmeg.match.rules.book import Rules
     from nutmeg.match.rules.state import MatchState
+    from nutmeg.match.worlds.physical.sonar import Sonars
     from nutmeg.match.worlds.physical.world import MatchWorld
     from nutmeg.match.worlds.seats import SeatedWorld
     from nutmeg.model.scene import SceneSettings
@@ -73,6 +78,7 @@ _BELIEF_LABELS = ("x", "y", "heading", "ball_x", "ball_y", "ball_age", "spread",
 _BELIEF_STEP = 1e-3  # beliefs are stored to a millimetre and a milliradian, requests too
 _REQUEST_LABELS = ("legs", "ahead", "left", "turn", "kick", "strength", "yaw", "pitch")
 _OTHERS_LABELS = ("x", "y", "age")
+_SONAR_LABELS, _SONAR_STEP = ("left", "right"), 1e-3
 _MAX_OTHERS_AGE = 5.0  # other players that were not observed for this time are not recorded, s
 MAX_BALL_AGE = 99.0
 """Age of news that never came, s."""
@@ -90,6 +96,7 @@ class MatchRecording:
         seed: seed of the match.
         config: configuration to keep: the names of the teams, `left` and `right`, and anything else.
         minds: gives beliefs and requests of players by slot; None if they are not recorded.
+        sonars: the sonars of the robots; None if they have none.
         make_drawing: draws the scene that viewers show.
     """
 
@@ -102,6 +109,7 @@ class MatchRecording:
         seed: int,
         config: Mapping[str, object],
         minds: Minds | None = None,
+        sonars: Sonars | None = None,
         make_drawing: Callable[[SceneSettings], Drawing] = draw,
     ) -> None:
         self._figures, number = figures, np.arange(SLOTS) % MAX_PLAYERS
@@ -130,6 +138,13 @@ class MatchRecording:
         if minds is not None:
             channels += self._mind_channels()
         settings = {"rules": rules.name, "field": figures.field, **config}
+        self._sonars = sonars
+        if sonars is not None:
+            settings["sonar"] = asdict(sonars.settings)
+            channels += [
+                Channel(name=f"{SLOT_NAMES[slot]}.sonar", labels=_SONAR_LABELS, unit="m", resolution=_SONAR_STEP)
+                for slot in self._slots
+            ]
         self.writer = RecordingWriter.create(
             path,
             Manifest(kind="match", seed=seed, channels=tuple(channels), config=settings),
@@ -149,6 +164,9 @@ class MatchRecording:
         if self._minds is not None:
             self._think(time, self._minds())
             row = np.concatenate([row, self._beliefs.ravel(), self._others.ravel(), self._requests.ravel()])
+        if self._sonars is not None:
+            answers = _rolled(self._sonars.answers) if self._swapped else self._sonars.answers
+            row = np.concatenate([row, answers[self._slots].ravel()])
         self._samples += 1
         self.writer.append(time, row)
 

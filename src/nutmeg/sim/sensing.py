@@ -167,9 +167,7 @@ class Sensing:
             turned = np.einsum("nij,rj->nri", frames[:, site].reshape(-1, 3, 3), rays)
             starts = np.repeat(places[:, None, site], len(rays), axis=1)
             found, _, normals = batch.ray(starts, turned, geomgroup=SOLID_GROUPS, bodyexclude=body, normal=True)
-            echo = (found >= 0) & (np.abs(np.einsum("nri,nri->nr", normals, turned)) >= facing)
-            nearest = np.where(echo, found, np.inf).min(axis=1, keepdims=True)
-            return np.asarray(np.clip(nearest, low, high))
+            return np.asarray(np.clip(nearest_echo(turned, found, normals, facing)[:, None], low, high))
 
         return measure
 
@@ -192,6 +190,19 @@ def _is_due(sample: int, turns: float) -> bool:
     """Whether a sensor that measures `turns` times per sample has a new turn at this sample."""
     rounding = 1e-3  # 33.3333 Hz is meant to be a third of 100 Hz
     return sample == 0 or math.floor(sample * turns + rounding) > math.floor((sample - 1) * turns + rounding)
+
+
+def nearest_echo(rays: Floats, found: Floats, normals: Floats, facing: float = ECHO_COSINE) -> Floats:
+    """Distances of the nearest surfaces that echo, (...,) m; infinite where there is none.
+
+    Args:
+        rays: (..., rays, 3) unit vectors along which was cast.
+        found: (..., rays) distances of the first surfaces, m, below 0 where there is none.
+        normals: (..., rays, 3) of these surfaces.
+        facing: cosine of the largest angle of incidence at which a surface echoes.
+    """
+    echo = (found >= 0) & (np.abs((normals * rays).sum(axis=-1)) >= facing)
+    return np.asarray(np.where(echo, found, np.inf).min(axis=-1))
 
 
 def cone_rays(opening: float) -> Floats:

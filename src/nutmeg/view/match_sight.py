@@ -23,6 +23,7 @@ import numpy as np
 
 from nutmeg.match.worlds.behavioural.camera_geometry import CAMERA_NAMES, ground_view
 from nutmeg.match.worlds.behavioural.cameras import Cameras
+from nutmeg.match.worlds.behavioural.eyes import SonarSettings
 from nutmeg.match.worlds.behavioural.figures import RecordedMatch
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
 from nutmeg.match.worlds.physical.vision import MIN_VIEW_DISTANCE, VIEW_ANGLE
@@ -93,6 +94,72 @@ def _head(model: mujoco.MjModel, robot: str) -> int:
     return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/head"))
 
 
+# ---- sonar, in both worlds
+
+_ARC_PARTS = 6  # pieces of the arc of a sonar's cone
+_MAX_LEAN = math.radians(60.0)  # the sonars of a robot that leans farther are not drawn on the ground
+
+
+@dataclass(frozen=True, kw_only=True)
+class SonarView:
+    """The sonars of a player, on the ground."""
+
+    silent: Floats
+    """Lines (n, 2, 2) around the cones of sonars that hear nothing, up to their range, m."""
+    echoes: Floats
+    """Lines (n, 2, 2) around the cones of sonars that answer, up to the measured distance, m."""
+    words: str
+    """The answers in words, to be appended to what is seen."""
+
+
+NO_SONAR = SonarView(silent=np.zeros((0, 2, 2)), echoes=np.zeros((0, 2, 2)), words="")
+"""A player without sonars."""
+
+
+def sonar_view(
+    settings: SonarSettings, distances: Sequence[float], pose: tuple[float, float, float], *, lean: float = 0.0
+) -> SonarView:
+    """The cones of a player's sonars, and the answers in words.
+
+    Args:
+        settings: cones and range.
+        distances: (2,) answers to the left and to the right, m; NaN where nothing answers.
+        pose: place [m] and heading [rad] of the player.
+        lean: how far it leans, rad.
+    """
+    cones: dict[bool, list[Floats]] = {False: [NO_SONAR.silent], True: [NO_SONAR.echoes]}
+    words, (x, y, heading) = [], pose
+    for side, sign, distance in zip(("left", "right"), (1, -1), distances, strict=True):
+        answers = math.isfinite(distance)
+        reach = distance if answers else settings.farthest
+        way = heading + math.radians(sign * settings.angle_degrees)
+        turn = np.array([[math.cos(way), math.sin(way)], [-math.sin(way), math.cos(way)]])
+        if lean < _MAX_LEAN:
+            cones[answers].append(sonar_cone(math.radians(settings.opening_degrees), reach) @ turn + (x, y))
+        if answers:
+            words.append(f"{side} {reach:.2f} m")
+    text = f"; sonar {', '.join(words)}" if words else ""
+    return SonarView(silent=np.concatenate(cones[False]), echoes=np.concatenate(cones[True]), words=text)
+
+
+class RecordedSonars:
+    """The sonars in a recording of a physical match, if its robots have some."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording, config = recording, recording.manifest.config.get("sonar")
+        self._settings = SonarSettings(**config) if isinstance(config, dict) else None
+
+    def look(self, model: mujoco.MjModel, data: mujoco.MjData, robot: str, row: int) -> SonarView:
+        """The sonars of a robot; poses in `data` are up to date."""
+        torso = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, f"{robot}/torso")
+        if self._settings is None or torso < 0:
+            return NO_SONAR
+        (x, y, _), turn = data.xpos[torso].tolist(), data.xmat[torso].reshape(3, 3)
+        pose = x, y, math.atan2(turn[1, 0], turn[0, 0])
+        distances = self._recording.read(f"{robot}.sonar", row, row + 1)[0].tolist()
+        return sonar_view(self._settings, distances, pose, lean=math.acos(min(max(turn[2, 2], -1.0), 1.0)))
+
+
 # ---- the behavioural world
 
 _GROUND_VIEW_RANGE = 4.0  # largest distance up to which the ground in view of the cameras is drawn, m
@@ -103,7 +170,6 @@ _SIGHT_COLOURS = {  # of observed objects
     ObjectKind.ROBOT: (160, 160, 160),
 }
 _LANDMARK_COLOUR = (255, 255, 255)
-_ARC_PARTS = 6  # pieces of the arc of a sonar's cone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +184,8 @@ class _EyesView:
     """Observed places (k, 2), relative to the true pose of the player, m."""
     colours: Bytes
     """Their colours (k, 3)."""
-    silent: Floats
-    """Lines (n, 2, 2) around the cones of sonars that hear nothing, up to their range, m."""
-    echoes: Floats
-    """Lines (n, 2, 2) around the cones of sonars that answer, up to the measured distance, m."""
+    sonar: SonarView
+    """Its sonars."""
 
 
 class BehaviourSight:
@@ -147,12 +211,11 @@ class BehaviourSight:
             (x + thing.distance * math.cos(way), y + thing.distance * math.sin(way))
             for thing, way in zip(things, turned, strict=True)
         ]
-        silent, echoes, heard = self._sonars(state, slot, row)
+        sonar = self._sonars(state, slot, row)
         return _EyesView(
-            words=_symbols_in_words(things) + heard,
+            words=_symbols_in_words(things) + sonar.words,
             edges=self._edges(state, slot),
-            silent=silent,
-            echoes=echoes,
+            sonar=sonar,
             places=np.array(places, float).reshape(-1, 2),
             colours=np.array([_SIGHT_COLOURS.get(thing.kind, _LANDMARK_COLOUR) for thing in things], np.uint8).reshape(
                 -1, 3
@@ -170,21 +233,13 @@ class BehaviourSight:
             lines.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
         return np.concatenate(lines)
 
-    def _sonars(self, state: MatchesState, slot: int, row: int) -> tuple[Floats, Floats, str]:
-        """Lines around the cones of silent and of answering sonars, and the answers in words."""
-        eyes, cones, words = self.match.eyes, {False: [np.zeros((0, 2, 2))], True: [np.zeros((0, 2, 2))]}, []
-        if eyes.tracker.uses_sonar and not state.posture[0, slot]:
-            for side, sign, distance in zip(("left", "right"), (1, -1), self.match.sonars(row)[slot], strict=True):
-                answers = bool(np.isfinite(distance))
-                reach = float(distance) if answers else eyes.sonar.farthest
-                x, y, heading = state.pose[0, slot].tolist()
-                way = heading + math.radians(sign * eyes.sonar.angle_degrees)
-                turn = np.array([[math.cos(way), math.sin(way)], [-math.sin(way), math.cos(way)]])
-                cones[answers].append(sonar_cone(math.radians(eyes.sonar.opening_degrees), reach) @ turn + (x, y))
-                if answers:
-                    words.append(f"{side} {reach:.2f} m")
-        sonar_text = f"; sonar {', '.join(words)}" if words else ""
-        return np.concatenate(cones[False]), np.concatenate(cones[True]), sonar_text
+    def _sonars(self, state: MatchesState, slot: int, row: int) -> SonarView:
+        """The cones of its sonars, and the answers in words."""
+        eyes = self.match.eyes
+        if not eyes.tracker.uses_sonar or state.posture[0, slot]:
+            return NO_SONAR
+        x, y, heading = state.pose[0, slot].tolist()
+        return sonar_view(eyes.sonar, self.match.sonars(row)[slot].tolist(), (x, y, heading))
 
     def pictures(self, robot: str, row: int) -> Bytes:
         """Pictures (2, height, width, 3) of both cameras of a robot; `EnvironmentProblem` without a renderer."""

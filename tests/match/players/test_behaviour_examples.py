@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 
 from nutmeg.match.behavioural_game import BehaviourGame, BehaviourSetup
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
+from nutmeg.match.players.deciding_player import DecidingPlayer, PlayerSetup
 from nutmeg.match.players.registry import load_function, read_decide
 from nutmeg.match.players.request import Request, Walk
 from nutmeg.match.players.skills import walk_to
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.rules.book import load_rules
 from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.motion.walk.files import read_walk
 
 if TYPE_CHECKING:
     from nutmeg.match.players.decide import Decide, Memory, View
@@ -45,7 +48,7 @@ def lost(driver: GameLoop) -> list[str]:
 
 
 def test_the_gallery_is_complete() -> None:
-    assert NAMES == ["chaser", "compiled_chaser", "fusion", "learning", "passing", "planning", "vision"]
+    assert NAMES == ["chaser", "compiled_chaser", "fusion", "learning", "passing", "photographer", "planning", "vision"]
     readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert all(f"`{name}.py`" in readme for name in NAMES)
 
@@ -179,6 +182,26 @@ def test_one_player_attacks_at_a_time_and_passes_are_chosen_past_opponents() -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("world", ["physical", "behavioural"])
+def test_the_photographer_keeps_pictures_of_its_cameras_in_both_worlds(
+    world: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    decide, cameras = read_decide(f"{EXAMPLES / 'photographer'}.py:decide"), ["top", "bottom"]
+    if world == "behavioural":
+        driver = match_of(decide, players=1, cameras=True)
+    else:
+        cameras = ["Vision"]
+        player = DecidingPlayer(decide, "reds", 1, PlayerSetup(walk=read_walk("final"), players=1, longest=60.0))
+        game = Game(load_rules("sim3d"), seed=1, left="reds", right="blues", seats=1, setup=PhysicalSetup(cameras=True))
+        driver = GameLoop(game, {("reds", 1): player})
+    driver.run(255 if world == "physical" else 55)
+    driver.game.close()
+    assert not lost(driver)
+    kept = sorted(path.name for path in (tmp_path / "photographs").iterdir())
+    assert kept == sorted(f"reds1-{camera}-00049.png" for camera in cameras)
+
+
 def test_the_player_with_cameras_knows_where_it_is_from_pictures() -> None:
     decide = read_decide(f"{EXAMPLES / 'vision'}.py:decide")
     assert decide.wants_images  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nutmeg.match.game import Game
+from nutmeg.match.game import Game, PhysicalSetup
 from nutmeg.match.loop import GameLoop
 from nutmeg.match.players.deciding_player import DECISION_CYCLES, DecidingPlayer, PlayerSetup, crossings
 from nutmeg.match.players.request import Look, Request, Stand
@@ -74,6 +74,23 @@ def test_one_that_fails_stands_and_does_not_end_the_match() -> None:
     assert any("longer than 0.3 s" in line for line in player.log)
     assert any("LookupError" in line for line in player.log)
     assert players["blues", 2].lost_turns == 0
+
+
+def test_it_is_told_what_its_sonars_measured_last_where_the_match_has_them() -> None:
+    told: list[tuple[float, float] | None] = []
+
+    def watches(percept: View, memory: Memory) -> Request:
+        told.append(percept.sonar)
+        return Request()
+
+    player = DecidingPlayer(watches, "reds", 2, PlayerSetup(walk=WALK, players=2, longest=20.0, cycles=2))
+    game = Game(RULES, seed=1, left="reds", right="blues", seats=1, setup=PhysicalSetup(sonar=True))
+    driver = GameLoop(game, {("reds", 2): player})
+    percepts = []
+    driver.run(21, on_cycle=lambda loop: percepts.extend(loop.percepts.values()))
+    assert told[:2] == [None, None], "nothing was measured yet"
+    assert set(told[3:]) == {(math.inf, math.inf)}, "it is alone"
+    assert [percept.sonar is not None for percept in percepts] == [cycle % 5 == 4 for cycle in range(21)]
 
 
 def test_odometry_adds_up_over_the_percepts_between_decisions() -> None:

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from nutmeg.match.game import Game, PhysicalSetup
+from nutmeg.match.rules.book import load_rules
+from nutmeg.match.rules.play_modes import PlayMode
 from nutmeg.view.files.replay import replay_html
 from nutmeg.view.pages.orders import Controls, Inbox
 from nutmeg.view.pages.process import start_viewer_process
@@ -121,3 +124,20 @@ def test_a_replay_of_a_match_shows_the_board_and_a_click_on_an_event_jumps_there
     page.locator(".nb-title").dispatch_event("click")
     page.locator(".nb-rows").wait_for(state="hidden")
     assert page.complaints == []
+
+
+def test_the_page_tells_and_draws_what_the_sonars_of_a_player_hear(browser_page: Any, tmp_path: Path) -> None:
+    page, path = browser_page, tmp_path / "match.nutmeg"
+    rules = load_rules("sim3d").with_match(players=1)
+    with Game(rules, seed=1, left="reds", right="blues", record=path, seats=2, setup=PhysicalSetup(sonar=True)) as game:
+        slots = game.enter("reds", 1), game.enter("blues", 1)
+        game.set_play_mode(PlayMode.PLAY_ON)
+        for slot, (x, y, heading) in zip(slots, ((0.0, 0.0, 0.0), (0.5, 0.18, 20.0)), strict=True):
+            game.place_player(slot, (x, y, 0.4), heading)
+        for _ in range(30):
+            game.cycle({})
+    with start_viewer_process(path, port=0) as viewer:
+        page.goto(viewer.url)
+        page.locator("[data-nutmeg-mind=left1]").wait_for(state="attached")
+        until(lambda: "opponents 1; 4 landmarks; sonar left 0." in page.locator("[data-nutmeg-mind]").inner_text())
+        assert page.complaints == []

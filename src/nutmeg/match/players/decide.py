@@ -412,7 +412,7 @@ class View:
     see: Callable[[], Seen] = field(repr=False)
     """Computes `seen` on demand."""
     sonar: tuple[float, float] | None = None
-    """Distances that the left and the right sonar measure, m; infinite without an echo. None without sonar."""
+    """Distances that the left and the right sonar measured last, m; infinite without an echo. None without sonar."""
     heard: tuple[Heard, ...] = ()
     """Messages heard since the last decision."""
     told: tuple[Told, ...] | None = None
@@ -438,7 +438,11 @@ class View:
 
     @cached_property
     def images(self) -> Mapping[str, Image] | None:
-        """The images of the cameras `top` and `bottom`, (240, 320, 3) each; None where there are no cameras."""
+        """The images of the cameras by their names; None where there are no cameras.
+
+        In the behavioural world these are `top` and `bottom`, (240, 320, 3) each; the league's robot has `Vision`,
+        (240, 240, 3).
+        """
         return None if self.render is None else self.render()
 
 

@@ -10,7 +10,7 @@ Observations come every 20 ms; `decide` is called with every fifth one, and its 
 team is the strategy `builtin` (`patient` for walks by parameters; `tactics`), which decides with every observation.
 Players know only what the protocol sends them, and are deterministic: the same percepts give the same actions.
 Sightings come from the last image, in the frame of the torso; crossings of lines are computed from the lines in it.
-This world has no sonar and no camera images.
+There are sonars and camera pictures only where the match has them (`PhysicalSetup.sonar` and `cameras`).
 """
 
 from __future__ import annotations
@@ -179,6 +179,7 @@ class DecidingPlayer:
         self._moved = np.zeros(3)
         self._seen: tuple[Sight, Floats] | None = None
         self._heard: list[Heard] = []
+        self._sonar: tuple[float, float] | None = None
         self._say: str | None = None
         self._reported = False
 
@@ -201,6 +202,8 @@ class DecidingPlayer:
         self._go_on(limbs.odometry)
         if percept.sight is not None:
             self._seen = percept.sight, percept.angles
+        if percept.sonar is not None:
+            self._sonar = percept.sonar
         beam = None
         if self._percepts % self._cycles == 0:
             self.request = request = self.mind.act(self._view(percept, self.belief))
@@ -248,9 +251,11 @@ class DecidingPlayer:
             upright=self.limbs.upright,
             doing=self.limbs.doing,
             see=see,
+            sonar=self._sonar,
             heard=tuple(self._heard),
             believe=lambda: belief,
             belief_record=self.senses.record,
+            render=percept.render,
         )
         self._decisions += 1
         self._seen, self._heard = None, []

@@ -19,6 +19,7 @@ narrows the choice to one. No driver is loaded before the first picture.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import importlib
@@ -38,7 +39,7 @@ from nutmeg.base.interrupts import Closing
 from nutmeg.model.build import COLLISION_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -93,6 +94,9 @@ class Eye:
     """Distance of the farthest thing that is drawn [m]."""
 
 
+_HIDDEN_GROUP = 5  # the group of geoms that are not drawn
+
+
 class SceneRenderer(Closing):
     """Draws one model; holds an OpenGL context until closed, and closing twice is fine.
 
@@ -139,6 +143,21 @@ class SceneRenderer(Closing):
         velocity = np.zeros(6)  # angular, then linear
         mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_CAMERA, camera, velocity, 1)
         return velocity[:3]
+
+    def carrier(self, camera: int) -> Ints:
+        """The geoms of the body that carries a camera of the model, such as a head."""
+        return np.flatnonzero(self.model.geom_bodyid == self.model.cam_bodyid[camera])
+
+    @contextlib.contextmanager
+    def hidden(self, geoms: Ints) -> Iterator[None]:
+        """Lets geoms not be in the scene that is made meanwhile by `update`."""
+        groups = self.model.geom_group
+        before = groups[geoms].copy()
+        groups[geoms] = _HIDDEN_GROUP
+        try:
+            yield
+        finally:
+            groups[geoms] = before
 
     def draw(self, camera: int, size: tuple[int, int], fov: float) -> Bytes:
         """The picture of a camera of the model, (height, width, 3); `fov` is its vertical field of view [rad]."""

@@ -81,7 +81,6 @@ goal, robot, lines), and annotations with bbox, area, segmentation (run lengths)
 one annotation with iscrowd = 1 in each picture. Boxes are around what is visible of an object.
 """
 _CATEGORIES = {1: "ball", 2: "goal", 3: "robot", 4: "lines"}
-_HIDDEN_GROUP = 5  # the group of geoms that are not drawn
 _MAX_TURN_SPEED = 30.0  # a camera that turns faster was put somewhere else [rad/s]
 _UPRIGHT = math.cos(math.radians(45.0))  # least cosine of the lean of a robot that is on its feet
 
@@ -355,13 +354,14 @@ class _SceneSource(Closing):
             if np.linalg.norm(velocity) > _MAX_TURN_SPEED:
                 velocity = np.zeros(3)
             rng = np.random.default_rng([self._plan.seed, row, self._names.index(robot), place])
-            with self._hidden(self._own_head(number)):
+            own = renderer.carrier(number)
+            with renderer.hidden(own):
                 renderer.update()
             eye = renderer.eye(number, effects.drawn_fov)
             picture = effects.apply(renderer.paint(eye, effects.drawn_size)[None], rng, velocity[None])[0]
             mask = None
             if labels:
-                with self._hidden(np.union1d(self._own_head(number), self._clear)):
+                with renderer.hidden(np.union1d(own, self._clear)):
                     renderer.update()
                 geoms = renderer.geoms_seen(eye, effects.drawn_size)
                 mask = effects.rearrange(self._labels[geoms], velocity)
@@ -380,21 +380,6 @@ class _SceneSource(Closing):
         ball = thing_position(self._model, data, "ball")
         there = (math.nan, math.nan) if ball is None else ball[:2]
         return np.array([*data.xpos[root][:2], heading, yaw, pitch, trunk[2, 2] > _UPRIGHT, *there])
-
-    def _own_head(self, camera: int) -> Ints:
-        """The geoms of the body that carries a camera."""
-        return np.flatnonzero(self._model.geom_bodyid == self._model.cam_bodyid[camera])
-
-    @contextlib.contextmanager
-    def _hidden(self, geoms: Ints) -> Iterator[None]:
-        """Lets geoms not be in the scene that is made meanwhile."""
-        groups = self._renderer.model.geom_group
-        before = groups[geoms].copy()
-        groups[geoms] = _HIDDEN_GROUP
-        try:
-            yield
-        finally:
-            groups[geoms] = before
 
     def close(self) -> None:
         """Gives the renderer back."""

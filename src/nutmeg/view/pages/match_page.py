@@ -28,7 +28,7 @@ from nutmeg.match.worlds.behavioural.figures import is_behavioural
 from nutmeg.match.worlds.physical.vision import VIEW_ANGLE
 from nutmeg.model.field import load_field
 from nutmeg.view.html import render
-from nutmeg.view.match_sight import BehaviourSight, sight_in_words, sight_of
+from nutmeg.view.match_sight import NO_SONAR, BehaviourSight, RecordedSonars, sight_in_words, sight_of
 from nutmeg.view.match_story import TEAM_COLOURS, MatchStory, number_of
 from nutmeg.view.pages.hosted_robots import sonar_nodes
 from nutmeg.view.pages.overlay import board_state, match_events
@@ -159,7 +159,7 @@ class _BeliefOverlay:
         sight: BehaviourSight | None = None,
     ) -> None:
         self._client, self._cast, self._story, self._landmarks = client, cast, story, landmarks
-        self._sight = sight
+        self._sight, self._sonars = sight, RecordedSonars(story.recording)
         self._robot = ""
         self._drawn = True
         self._nodes: dict[str, Any] = {}
@@ -215,17 +215,16 @@ class _BeliefOverlay:
             self._show("cone", None)
             return "nothing"
         self._show("cone", np.append(view.eye[:2], _ABOVE_GRASS) if self._drawn else None, view.heading)
-        return self._seen(view)
+        sonar = self._sonars.look(cast.model, cast.data, self._robot, row)
+        self._show_lines(silent=sonar.silent, echoes=sonar.echoes)
+        return self._seen(view) + sonar.words
 
     def _show_eyes(self, sight: BehaviourSight, row: int) -> str:
         """Draw the view of a player of the behavioural world; returns it in words."""
         view, dots = sight.look(self._robot, row), self._nodes["seen"]
-        none = np.zeros((0, 2, 2))
-        edges, silent, echoes = (none, none, none) if view is None else (view.edges, view.silent, view.echoes)
-        for name, lines in (("view", edges), ("silent", silent), ("echoes", echoes)):
-            self._nodes[name].visible = self._drawn and bool(len(lines))
-            if self._nodes[name].visible:
-                self._nodes[name].points = _on_grass(lines).astype(np.float32)
+        sonar = NO_SONAR if view is None else view.sonar
+        edges = np.zeros((0, 2, 2)) if view is None else view.edges
+        self._show_lines(view=edges, silent=sonar.silent, echoes=sonar.echoes)
         if view is None:
             dots.visible = False
             return "nothing"
@@ -233,6 +232,13 @@ class _BeliefOverlay:
         if dots.visible:
             dots.points, dots.colors = _on_grass(view.places).astype(np.float32), view.colours
         return view.words
+
+    def _show_lines(self, **lines: Floats) -> None:
+        """Draws lines (n, 2, 2) on the grass, by the names of their nodes."""
+        for name, pieces in lines.items():
+            self._nodes[name].visible = self._drawn and bool(len(pieces))
+            if self._nodes[name].visible:
+                self._nodes[name].points = _on_grass(pieces).astype(np.float32)
 
     def _draw_rings(self, own: dict[str, float], others: Mapping[str, Floats]) -> None:
         """Draws the uncertainty of beliefs, where it is recorded; that of others grows with the belief's age."""

@@ -40,8 +40,16 @@ def ahead(_: Belief, __: Percept) -> tuple[float, float]:
 class Watch:
     """One player of each team in a game, and what they believe."""
 
-    def __init__(self, *, seed: int = 1, noise: bool = True, look: Callable[..., tuple[float, float]] = pan) -> None:
-        self.game = Game(RULES, seed=seed, left="reds", right="blues", seats=2, setup=PhysicalSetup(noise=noise))
+    def __init__(
+        self,
+        *,
+        seed: int = 1,
+        noise: bool = True,
+        look: Callable[..., tuple[float, float]] = pan,
+        sonar: bool = False,
+    ) -> None:
+        setup = PhysicalSetup(noise=noise, sonar=sonar)
+        self.game = Game(RULES, seed=seed, left="reds", right="blues", seats=2, setup=setup)
         self.slots = (self.game.enter("reds", 1), self.game.enter("blues", 4))
         self.senses = {slot: LeagueTracker(FIELD, team=self.game.teams[k]) for k, slot in enumerate(self.slots)}
         self.beliefs: dict[int, Belief] = {}
@@ -429,6 +437,44 @@ def test_reports_of_a_team_mate_tell_its_velocity() -> None:
     mates = watch.beliefs[slot].mates
     assert mates.velocities[1] == pytest.approx([0.7, 0.0], abs=0.15)
     assert mates.places[1] == pytest.approx([-8.0 + 0.7 * 0.02 * 79, 1.0], abs=0.05)
+
+
+def blind(watch: Watch, cycles: int) -> None:
+    """Lets cycles pass without images."""
+    for _ in range(cycles):
+        watch.percepts = {slot: percept._replace(sight=None) for slot, percept in watch.percepts.items()}
+        watch.cycle()
+
+
+@pytest.mark.parametrize("sonar", [True, False])
+def test_an_opponent_that_comes_near_out_of_sight_is_where_the_sonars_say(sonar: bool) -> None:
+    watch, place = Watch(look=ahead, sonar=sonar), (0.5, 0.0)
+    red = watch.slots[0]
+    watch.put((0.0, 0.0, 0.0), (0.9, 0.0, 0.0))
+    watch.settle(30)
+    for _ in range(50):
+        watch.put((0.0, 0.0, 0.0), (*place, 0.0))
+        blind(watch, 1)
+    opponents = watch.beliefs[red].opponents
+    off, age = np.linalg.norm(opponents.places[3] - place), opponents.ages[3]
+    if sonar:
+        assert off < 0.1
+        assert age < 0.15
+    else:  # it is where it was last seen
+        assert off > 0.3
+        assert age > 0.9
+
+
+def test_an_opponent_that_has_left_while_nobody_looked_is_forgotten() -> None:
+    watch = Watch(look=ahead, sonar=True)
+    red = watch.slots[0]
+    watch.put((0.0, 0.0, 0.0), (0.47, 0.17, 180.0))
+    watch.settle(30)
+    blind(watch, 30)
+    assert watch.beliefs[red].opponents.ages[3] < 0.15, "it is heard"
+    watch.put((0.0, 0.0, 0.0), (5.0, 3.0, 180.0))
+    blind(watch, 40)
+    assert watch.beliefs[red].opponents.ages[3] >= watch.senses[red].settings.others_memory
 
 
 def test_the_same_percepts_give_the_same_beliefs() -> None:

@@ -98,7 +98,7 @@ def test_sonars_that_are_asked_again_answer_the_same_and_are_drawn_as_far_as_the
     view = sight.look(robot, row)
     assert view is not None
     assert f"{('left', 'right')[side]} {answers[row, slot, side]:.2f} m" in view.words
-    far = np.linalg.norm(view.echoes - truth[row]["pose"][slot, :2], axis=2).max()
+    far = np.linalg.norm(view.sonar.echoes - truth[row]["pose"][slot, :2], axis=2).max()
     assert far == pytest.approx(np.nanmax(answers[row, slot]), abs=1e-3)
     sight.close()
 

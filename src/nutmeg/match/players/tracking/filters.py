@@ -158,6 +158,23 @@ def track_one(
     return inside and not is_lost(minds[0], numbers.settings)
 
 
+@kernel
+def hear_sonar(
+    minds: Records[MindRecord], own: int, sonar: Floats, table: LandmarkTable, settings: Records[TrackerNumbers]
+) -> None:
+    """Takes what the sonars of one player measure into its mind (1,), where sonar is used.
+
+    Args:
+        minds: (1,), written.
+        own: the player's number less 1; -1 while it is not known.
+        sonar: (2,) distances to the left and to the right, m; NaN where nothing answers.
+        table: landmarks of the pitch.
+        settings: (1,) numbers of the tracker.
+    """
+    if settings[0].settings.uses_sonar:
+        _hear_sonar(minds[0], own, sonar, table, settings[0])
+
+
 @unchecked
 def walk_one(
     minds: Records[MindRecord],

@@ -16,6 +16,7 @@ are in the team's frame, see `players.belief`. Nothing is random: the same obser
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ from nutmeg.base.angle_kernels import wrap_angle_exactly
 from nutmeg.base.constants import CONTROL_CYCLE
 from nutmeg.base.kernels import kernel
 from nutmeg.base.records import Records, new_records, record_values
-from nutmeg.match.players.tracking.filters import hear_ball, hear_mate, lose_ball, track_one
+from nutmeg.match.players.tracking.filters import hear_ball, hear_mate, hear_sonar, lose_ball, track_one
 from nutmeg.match.players.tracking.league_sight import (
     BALL_CODE,
     LEFT_NOISE,
@@ -55,10 +56,11 @@ from nutmeg.match.players.tracking.records import (
 from nutmeg.match.players.tracking.tracker import blank_mind
 from nutmeg.match.rules.book import MAX_PLAYERS
 from nutmeg.match.rules.play_modes import Side, may_beam, mode_named
-from nutmeg.match.worlds.behavioural.eyes import SonarSettings, TrackerSettings
+from nutmeg.match.worlds.behavioural.eyes import TrackerSettings, load_eyes
 from nutmeg.match.worlds.behavioural.landmarks import ObjectKind
-from nutmeg.match.worlds.behavioural.sonar import SonarNumbers
+from nutmeg.match.worlds.behavioural.sonar import sonar_numbers
 from nutmeg.match.worlds.behavioural.vision import SightingRecord
+from nutmeg.match.worlds.physical.percept import ROBOT
 from nutmeg.model.ball import load_ball
 
 if TYPE_CHECKING:
@@ -177,7 +179,6 @@ LEAGUE_SETTINGS = TrackerSettings(
     others_time=2.0,
     others_noise=0.03,
     lost=0.25,
-    uses_sonar=False,
     slip_floor=0.02,
     slip_share=0.1,
     slip_fallen=0.4,
@@ -192,14 +193,9 @@ LEAGUE_SETTINGS = TrackerSettings(
 of the difference between the turn of the legs and the gyroscope's."""
 
 
-_NO_SONAR = SonarNumbers(
-    settings=SonarSettings(angle_degrees=0.0, opening_degrees=0.0, height=0.0, nearest=0.0, farthest=0.0),
-    angle=0.0,
-    half_opening=0.0,
-    robot_radius=-1.0,
-    post_radius=0.0,
-)
-"""The league's robots have no sonars."""
+_ECHO_DEPTH = 0.1
+"""How much nearer than the middle of a robot its echo is [m]: 0.096 on average with a standard deviation of 0.045, over
+417 echoes in three minutes of games with four players a side. The width in the eyes' file is for what a body hides."""
 
 
 class LeagueTracker:
@@ -229,7 +225,7 @@ class LeagueTracker:
             prior_penalty=0.0,
             reach_x=field.length / 2 + MAX_DISTANCE_OUTSIDE,
             reach_y=field.width / 2 + MAX_DISTANCE_OUTSIDE,
-            sonar=_NO_SONAR,
+            sonar=replace(sonar_numbers(load_eyes(ROBOT), field), robot_radius=_ECHO_DEPTH),
         )
         self._numbers, self.minds = record_values(numbers), new_records(MindRecord, 1)
         self.minds[0] = blank_mind(ball.radius)
@@ -284,6 +280,10 @@ class LeagueTracker:
             turn_heading(self._attitudes, float(minds["belief"]["heading"][0]))
             if self.known:
                 self._look_for_ball(image, camera)
+        if percept.sonar is not None and self.known:
+            heard = np.array(percept.sonar)
+            heard[np.isinf(heard)] = math.nan
+            hear_sonar(minds, own, heard, self._table, self._numbers)
         _tell_belief(minds, self.record, self._ends.sign, self.known)
         return belief_of(self.record, self._time)
 

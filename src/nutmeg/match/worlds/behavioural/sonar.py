@@ -102,12 +102,27 @@ def listen_all(
                 if not here[s].present or here[s].posture > Posture.KICKING:
                     continue
                 way = here[s].heading + (numbers.angle if side == LEFT_SONAR else -numbers.angle)
-                best = _nearest(here, s, posts, way, numbers)
-                # What is nearer or farther than the range gives no answer. Noise does not lead out of the range.
-                if settings.nearest <= best <= settings.farthest:
-                    if settings.noise > 0.0:
-                        best += settings.noise * normal(ball.seed, ball.cycle, s, SONAR, side)
-                    answers[m, s, side] = min(max(best, settings.nearest), settings.farthest)
+                best, draw = _nearest(here, s, posts, way, numbers), 0.0
+                if settings.noise > 0.0 and best < math.inf:
+                    draw = normal(ball.seed, ball.cycle, s, SONAR, side)
+                answers[m, s, side] = answer(best, draw, settings.nearest, settings.farthest, settings.noise)
+
+
+@kernel
+def answer(distance: float, draw: float, nearest: float, farthest: float, noise: float) -> float:
+    """What a sonar answers to the nearest thing in its cone, m; NaN if that gives no answer.
+
+    Args:
+        distance: of the nearest thing, m.
+        draw: a standard normal number.
+        nearest: nearer things give no answer, m.
+        farthest: farther things give no answer, m.
+        noise: standard deviation of a distance, m.
+    """
+    if not nearest <= distance <= farthest:
+        return math.nan
+    # Noise does not lead out of the range.
+    return min(max(distance + noise * draw, nearest), farthest)
 
 
 @kernel

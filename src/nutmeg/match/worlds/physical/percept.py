@@ -15,10 +15,11 @@ name all the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from nutmeg.base.arrays import Floats
+from nutmeg.base.arrays import Bytes, Floats
 from nutmeg.match.rules.play_modes import Side
 
 ROBOT, PHYSICS = "nao-spark", "league"
@@ -126,6 +127,12 @@ class Percept(NamedTuple):
     """Messages."""
     sight: Sight | None = None
     """The sightings, in cycles with an image."""
+    sonar: tuple[float, float] | None = None
+    """Distances that the left and the right sonar measure, m, infinite without an echo; in cycles with a measurement,
+    every fifth, and only where a match gives robots sonars. The league has none."""
+    render: Callable[[], Mapping[str, Bytes]] | None = None
+    """Draws the pictures of the robot's cameras, (height, width, 3) each, by their names; only where a match gives
+    players pictures, and only until the next cycle. The league has none."""
 
 
 class Action(NamedTuple):
