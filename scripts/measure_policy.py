@@ -9,6 +9,7 @@ error, the mean absolute change of heading, and falls, at the highest velocities
 disturbed as in `nutmeg walk measure`. The true heading is not told to the robot. With --bodies every start has a body
 of its own: masses, centre of mass, friction and damping are drawn as in training (`Variation`), with other seeds.
 With --changes robots also walk for 20 s at velocities that change every one to three seconds, and who falls is counted.
+With --reactions it also says how long robots take from one velocity to another.
 Speeds may be given (--fastest, --back), to find out what the walk file should name. With --rewards it also prints what
 a second of the training task earns without pushes at 0.7 of the highest velocities: for the network, and for actions
 that are zero.
@@ -45,6 +46,7 @@ SEED, CYCLES = 20_261_116, 500
 BEHIND = 8.0  # straight ways begin so far behind the middle of the floor, which ends 10 m from there [m]
 CHANGING_CYCLES = 1000
 DIRECTIONS = ("ahead", "back", "aside", "turn")
+REACTION_CYCLES, RUN_SPEED, STOPPED_SPEED = 150, 1.0, 0.1  # longest reaction; what counts as a run and as stopped [m/s]
 
 
 def _say(line: str) -> None:
@@ -135,6 +137,47 @@ def changed(scene: Scene, walk: WalkParameters, trials: int, threads: int, seed:
     return f"{int(fell.sum())} of {trials}"
 
 
+def reactions(scene: Scene, walk: WalkParameters, trials: int, threads: int, seed: int) -> str:
+    """Mean times until robots run at 1 m/s, or have stopped, from the highest velocity in a direction or from standing.
+
+    Speeds are means over a stride, so each time is half a stride too long.
+    """
+    policy = walk.policy
+    assert policy is not None
+    (ahead, aside, _), back = policy.fastest, policy.back
+    stand, run, backward, left = (0, 0, 0), (ahead, 0, 0), (-back, 0, 0), (0, aside, 0)
+    ways = {
+        "standing to 1 m/s": (stand, run),
+        "back to 1 m/s": (backward, run),
+        "aside to 1 m/s": (left, run),
+        "ahead to a stop": (run, stand),
+        "back to a stop": (backward, stand),
+        "aside to a stop": (left, stand),
+    }
+    window, told = round(policy.gait.stride / CONTROL_CYCLE), []
+    for number, (name, (first, then)) in enumerate(ways.items()):
+        generators = [np.random.default_rng([seed, 5, number, n]) for n in range(trials)]
+        worlds, walker = start_walkers(scene, [walk] * trials, generators, threads=threads)
+        robot, judge, rng = worlds.robots[0], FallJudge(worlds), np.random.default_rng([seed, 79, number])
+        heading, changes = yaw_of(robot.pose), 100 + rng.integers(window, size=trials)  # in any phase of the stride
+        places, took, fell = [], np.full(trials, math.nan), np.zeros(trials, dtype=bool)
+        for cycle in range(int(changes.max()) + REACTION_CYCLES):
+            walker.wanted[:] = np.where((cycle >= changes)[:, None], then, first)
+            walker.sample(0.0)
+            worlds.advance(CONTROL_CYCLE)
+            fell |= judge.now()
+            places.append(robot.pose[:, :2].copy())
+            if cycle >= window:
+                velocity = (places[-1] - places[-1 - window]) / (window * CONTROL_CYCLE)
+                forward = velocity[:, 0] * np.cos(heading) + velocity[:, 1] * np.sin(heading)
+                there = forward > RUN_SPEED if then == run else np.hypot(*velocity.T) < STOPPED_SPEED
+                took = np.where((cycle >= changes) & there & np.isnan(took), (cycle - changes) * CONTROL_CYCLE, took)
+        good = took[~np.isnan(took) & ~fell]
+        error = 2 * good.std() / math.sqrt(max(len(good), 1))
+        told.append(f"{name} {good.mean():.2f} ± {error:.2f} s ({len(good)} of {trials})")
+    return ", ".join(told)
+
+
 def cells(found: Walked, direction: str) -> str:
     """Mean speed with twice its standard error, of who stood, the change of heading, and falls."""
     stood = ~found.fell
@@ -173,6 +216,7 @@ def main() -> None:
     parser.add_argument("--back", type=float, help="instead of the walk file's [m/s]")
     parser.add_argument("--seed", type=int, default=SEED, help="of starts and bodies; others than those of the docs")
     parser.add_argument("--changes", action="store_true", help="also 20 s of velocities that change")
+    parser.add_argument("--reactions", action="store_true", help="also times from one velocity to another")
     parser.add_argument("--bodies", action="store_true")
     parser.add_argument("--rewards", action="store_true")
     arguments = parser.parse_args()
@@ -203,6 +247,9 @@ def main() -> None:
         if arguments.changes:
             said = changed(scene, walk, arguments.trials, arguments.threads, arguments.seed)
             _say(f"falls when velocities change: {said}")
+        if arguments.reactions:
+            said = reactions(scene, walk, arguments.trials, arguments.threads, arguments.seed)
+            _say(f"from one velocity to another: {said}")
         if arguments.rewards:
             scene = walk_scene(walk.robot, type_, arguments.actuation)
             still, moves = (earned(scene, policy, arguments.seed, moves=one) for one in (False, True))

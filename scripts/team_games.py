@@ -2,10 +2,12 @@
 
     .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin patient --seeds 51000 51003
     .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin builtin:brake_time=0.7,room=0.6 --seeds 1 1
+    .venv/bin/python scripts/team_games.py --out games.jsonl --teams builtin builtin:walk=policy-fast --seeds 1 8
 
-A team is a strategy, with parameters after a colon that differ. Even seeds let the first team play from the left, odd
-ones the second; who plays from the left kicks off. Each half is a line of JSON, with what each team did in the order of
-`--teams`. `--summary` prints the table of a file that is there, with 95 % intervals (Student's t, halves).
+A team is a strategy, with parameters after a colon that differ; `walk` is the walk, `policy` if not said. Even seeds
+let the first team play from the left, odd ones the second; who plays from the left kicks off. Each half is a line of
+JSON, with what each team did in the order of `--teams`. `--summary` prints the table of a file that is there, with 95 %
+intervals (Student's t, halves).
 
 A fall is a torso that leans more than 60 degrees for 0.32 s, and counts again after 0.8 s upright. Its cause is what
 happened in the second before it leaned: it was put somewhere (`beam`), it dived, another robot was nearer than
@@ -37,7 +39,7 @@ import math
 import sys
 from collections import Counter, deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -101,24 +103,35 @@ class Body:
     """Places and velocities of all robots (22, 2) in the last second."""
 
 
-def team_of(text: str) -> tuple[str, Strategy]:
-    """The name of a team, and its strategy."""
+class Team(NamedTuple):
+    """A team."""
+
+    name: str
+    strategy: Strategy
+    walk: str = "policy"
+
+
+def team_of(text: str) -> Team:
+    """A team from its strategy, and what differs."""
     name, _, changes = text.partition(":")
     try:
         base = strategy(name)
     except UnknownNameError as error:
         raise SystemExit(str(error)) from None
-    values = {}
+    values, walk = {}, "policy"
     for change in filter(None, changes.split(",")):
         key, _, value = change.partition("=")
+        if key == "walk":
+            walk = value
+            continue
         allowed = sorted(field.name for field in dataclasses.fields(base))
         if key not in allowed:
-            raise SystemExit(f"{text}: a strategy has no parameter {key!r}; it has {', '.join(allowed)}.")
+            raise SystemExit(f"{text}: a strategy has no parameter {key!r}; it has {', '.join(allowed)}, and walk.")
         try:
             values[key] = type(getattr(base, key))(float(value))
         except ValueError:
             raise SystemExit(f"{text}: {key}={value!r} is no number; write for instance {key}=0.5.") from None
-    return text, dataclasses.replace(base, **values)
+    return Team(text, dataclasses.replace(base, **values), walk)
 
 
 def cause_of(body: Body, slot: int, now: float, player: DecidingPlayer) -> dict[str, Any]:
@@ -193,12 +206,12 @@ class FallWatch:
                 body.can_fall |= body.upright >= UPRIGHT_TIME
 
 
-def player_of(which: Strategy, team: str, number: int, players: int) -> DecidingPlayer:
-    """A player with the walk `policy`."""
+def player_of(which: Team, team: str, number: int, players: int) -> DecidingPlayer:
+    """A player of a team."""
     setup = PlayerSetup(
-        walk=read_walk("policy"), players=players, robot_type=POLICY_TYPES[number - 1], cycles=1, longest=0.0
+        walk=read_walk(which.walk), players=players, robot_type=POLICY_TYPES[number - 1], cycles=1, longest=0.0
     )
-    return DecidingPlayer(strategy_decide(which), team, number, setup)
+    return DecidingPlayer(strategy_decide(which.strategy), team, number, setup)
 
 
 class BothTrackers:
@@ -233,7 +246,7 @@ class Half:
     """One half, and what is counted in it."""
 
     def __init__(
-        self, teams: tuple[tuple[str, Strategy], ...], seed: int, players: int, seconds: float, *, sonar: bool = False
+        self, teams: tuple[Team, ...], seed: int, players: int, seconds: float, *, sonar: bool = False
     ) -> None:
         rules = load_rules("sim3d").with_match(
             players=players, half_length=seconds, halves=1, automatic_kick_off=True, wait_before_kick_off=3.0
@@ -250,7 +263,7 @@ class Half:
         self.loop = GameLoop(
             self.game,
             {
-                (NAMES[k], n): player_of(teams[k][1], NAMES[k], n, players)
+                (NAMES[k], n): player_of(teams[k], NAMES[k], n, players)
                 for k in self.order
                 for n in range(1, players + 1)
             },
@@ -387,12 +400,12 @@ class Duels:
             far from a ball in the middle of the pitch.
     """
 
-    def __init__(self, teams: tuple[tuple[str, Strategy], ...], seed: int, kind: str) -> None:
+    def __init__(self, teams: tuple[Team, ...], seed: int, kind: str) -> None:
         self.kind, self.rng = kind, np.random.default_rng(seed)
         self.game = Game(load_rules("sim3d"), seed=seed, left=NAMES[0], right=NAMES[1], seats=2)
         numbers = (2, 1 if kind == "goal" else 2)
         self.loop = GameLoop(
-            self.game, {(NAMES[k], numbers[k]): player_of(teams[k][1], NAMES[k], numbers[k], 2) for k in range(2)}
+            self.game, {(NAMES[k], numbers[k]): player_of(teams[k], NAMES[k], numbers[k], 2) for k in range(2)}
         )
         self.watch, self.seconds, self.won = FallWatch(self.loop), 0.0, [0, 0]
 
@@ -454,7 +467,7 @@ class Duels:
         self.watch.note()
 
 
-def shoot_out(teams: tuple[tuple[str, Strategy], ...], seed: int) -> dict[str, Any]:
+def shoot_out(teams: tuple[Team, ...], seed: int) -> dict[str, Any]:
     """A penalty shoot-out: goals of both teams, and how each kick ended, with the highest speed of its ball."""
     rules = load_rules("sim3d").with_match(
         players=3, half_length=0.5, halves=1, automatic_kick_off=True, wait_before_kick_off=0.1
@@ -462,7 +475,7 @@ def shoot_out(teams: tuple[tuple[str, Strategy], ...], seed: int) -> dict[str, A
     rules = dataclasses.replace(rules, shoot_out=dataclasses.replace(rules.shoot_out, on=True, most_rounds=5))
     order = (0, 1) if seed % 2 == 0 else (1, 0)
     game = Game(rules, seed=seed, left=NAMES[order[0]], right=NAMES[order[1]], seats=6)
-    loop = GameLoop(game, {(NAMES[k], n): player_of(teams[k][1], NAMES[k], n, 3) for k in order for n in (1, 2, 3)})
+    loop = GameLoop(game, {(NAMES[k], n): player_of(teams[k], NAMES[k], n, 3) for k in order for n in (1, 2, 3)})
     kicks: list[dict[str, Any]] = []
     speed = began = 0.0
     while not game.over:

@@ -107,10 +107,11 @@ def test_the_path_of_a_served_match_is_that_of_a_match_with_agents() -> None:
 
 def test_a_team_of_the_script_of_games_is_a_strategy_with_parameters_that_differ() -> None:
     team_games = load_script("team_games")
-    name, found = team_games.team_of("builtin:brake_time=0.5,chasers=2")
-    assert name == "builtin:brake_time=0.5,chasers=2"
+    name, found, walk = team_games.team_of("builtin:brake_time=0.5,walk=policy-fast,chasers=2")
+    assert (name, walk) == ("builtin:brake_time=0.5,walk=policy-fast,chasers=2", "policy-fast")
     assert (found.brake_time, found.chasers, found.duel_speed) == (0.5, 2, 0.3)
-    assert team_games.team_of("patient")[1].brake_time == 0.0
+    assert team_games.team_of("patient").strategy.brake_time == 0.0
+    assert team_games.team_of("patient").walk == "policy"
 
 
 def test_the_script_of_games_sums_goals_and_falls_of_halves_up(tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ from nutmeg.motion.bodies import Mirror, OnboardRobot
 from nutmeg.motion.legs.feet import find_feet, mirror_of
 from nutmeg.motion.policy import (
     MAX_SIDEWARD_ACCELERATION,
+    Gait,
     Network,
     PolicyWalker,
     mirror_image,
+    policy_table,
     read_network,
     write_network,
 )
-from nutmeg.motion.policy_kernels import decide, run_network
+from nutmeg.motion.policy_kernels import approach, decide, run_network
 from nutmeg.motion.walk.files import read_walk, walk_text, write_walk
 
 if TYPE_CHECKING:
@@ -136,6 +138,37 @@ def test_a_robot_that_is_to_turn_at_once_from_a_run_turns_faster_as_it_becomes_s
     assert turn[0] == pytest.approx(MAX_SIDEWARD_ACCELERATION / 1.5, rel=0.01), "it is still as fast as it was"
     assert turn[-1] == pytest.approx(2.4), "a robot that stands still turns as it is to"
     assert worlds.robots[0].uprightness().min() > 0.7
+
+
+def velocities_on_the_way(gait: Gait, now: list[float], wanted: list[float]) -> np.ndarray:
+    """What a network is asked for in the two seconds after a change of the wanted velocities, (100, 3)."""
+    scene = ground("type0")
+    table, velocity, found = policy_table(scene, scene.robots[0], gait, 0.02)[0], np.array(now), []
+    for _ in range(100):
+        approach(velocity, np.array(wanted), table, np.array([1.4, 1.0, 2.4]), 0.9)
+        found.append(velocity.copy())
+    return np.array(found)
+
+
+def test_other_velocities_wait_for_the_speed_that_becomes_smaller() -> None:
+    waits = Gait(slow_down_back=1.0, gives_way=True)
+    ahead, aside, turn = velocities_on_the_way(waits, [-0.9, 0.0, 0.0], [0.0, 1.0, -2.4]).T
+    assert np.diff(ahead).max() == pytest.approx(0.02), "at 1 m/s²"
+    left = 1 - np.abs(ahead[:44]) / 0.9
+    assert aside[:44] == pytest.approx(left), "aside as much as the speed back leaves"
+    assert turn[:44] == pytest.approx(-2.4 * left)
+    assert (ahead[45:] == 0.0).all()
+    assert (aside[45:] == 1.0).all()
+    assert (turn[45:] == -2.4).all()
+    at_once = velocities_on_the_way(Gait(), [-0.9, 0.0, 0.0], [0.0, 1.0, -2.4])
+    assert at_once[0] == pytest.approx([-0.86, 1.0, -2.4]), "other gaits do not wait"
+
+
+def test_velocities_that_only_grow_are_asked_for_at_once() -> None:
+    waits = Gait(slow_down_back=1.0, gives_way=True)
+    assert velocities_on_the_way(waits, [0.0, 0.0, 0.0], [1.4, 1.0, 2.4])[0] == pytest.approx([1.4, 1.0, 2.4])
+    turning = velocities_on_the_way(waits, [0.5, 0.2, 2.4], [1.0, 0.2, 0.0])
+    assert turning[0] == pytest.approx([1.0, 0.2, 2.24]), "a turn that becomes smaller takes no room"
 
 
 def test_the_shipped_policy_of_a_t1_goes_where_it_is_to() -> None:

@@ -78,8 +78,6 @@ MAX_HEADING_ERROR = 0.5
 """Largest heading error that is corrected [rad]."""
 STANDING_VELOCITY = (0.02, 0.02, 0.05)
 """Wanted velocities up to which a robot stands [m/s, m/s, rad/s]."""
-MAX_DECELERATION = (2.0, 2.0, 8.0)
-"""Largest decrease of wanted velocities, because a robot that is stopped at once falls [m/s², m/s², rad/s²]."""
 MAX_SIDEWARD_ACCELERATION = 2.0
 """Largest product of wanted speed and turn rate, because a robot that turns at once from a run falls [m/s²]."""
 RESPONSE_TIME = 0.3
@@ -88,7 +86,7 @@ RESPONSE_TIME = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Gait:
-    """Settings that turn a policy's actions into joint targets."""
+    """Settings that turn a policy's actions into joint targets, and limit how velocities change."""
 
     reach: Annotated[float, above(0.0, "rad")] = 0.12
     """Change of a joint's target for an action of 1 [rad]."""
@@ -102,6 +100,13 @@ class Gait:
     times the height of the hips."""
     swing: Annotated[float, Bounds(0.0, 2.0)] = 0.0
     """Share of a step at the wanted velocity by which legs of robots other than Naos swing without the network."""
+    slow_down: Annotated[tuple[float, float, float], above(0.0, "m/s² or rad/s²")] = (2.0, 2.0, 8.0)
+    """Largest decrease of wanted velocities ahead, aside and turning, because a robot that is stopped at once falls
+    [m/s², m/s², rad/s²]."""
+    slow_down_back: Annotated[float, above(0.0, "m/s²")] = 2.0
+    """The same of the speed backward [m/s²]."""
+    gives_way: bool = False
+    """Whether velocities wait for the speeds ahead and aside that become smaller, as in `approach`."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -250,6 +255,12 @@ class PolicyTable:
     """Share of the distance to its target that a joint moves in a cycle, as in `Gait`."""
     stride: float
     """Time of a left and a right step [s]."""
+    slow_down: Annotated[Floats, (3,)]
+    """Largest decrease of wanted velocities, as in `Gait` [m/s², m/s², rad/s²]."""
+    slow_down_back: float
+    """The same of the speed backward [m/s²]."""
+    gives_way: bool
+    """Whether velocities wait for those that become smaller, as in `Gait`."""
     home: Annotated[Floats, (MAX_MOTORS,)]
     """Angles of the stance [rad]."""
     reach: Annotated[Floats, (MAX_MOTORS,)]
@@ -323,7 +334,8 @@ def policy_table(
                 lift[side, names.index(name)] = gait.lift * turn * sign
     rows = {"home": scene.start[table.angles[joints]], "reach": np.full(len(moved), gait.reach), "fastest": fastest}
     rows |= {"lowest": table.limits[joints, 0], "highest": table.limits[joints, 1]}
-    numbers = {"motors": len(moved), "task_size": task_size, "period": period, "gain": gait.gain, "stride": gait.stride}
+    numbers = {"motors": len(moved), "task_size": task_size, "period": period}
+    numbers |= {name: getattr(gait, name) for name in ("gain", "stride", "slow_down", "slow_down_back", "gives_way")}
     wide = {name: np.pad(row, (0, MAX_MOTORS - len(row))) for name, row in rows.items()}
     return record_values(PolicyTable(position=position, lift=lift, swing=swing, **numbers, **wide))  # type: ignore[arg-type]
 
@@ -419,7 +431,7 @@ class PolicyWalker:
         self._astray = np.zeros(worlds.count)
         self._commands = np.zeros((worlds.count, len(table.motors)))
         self._home = worlds.scene.start[table.angles[table.motor_joints]]
-        self._top = np.array([*settings.fastest[:2], settings.fastest[2]])
+        self._highest = np.array([*settings.fastest, settings.back])
         self.reset()
 
     def reset(self, ids: ArrayLike | None = None) -> None:
@@ -459,7 +471,7 @@ class PolicyWalker:
         states, motors = self.states, len(self.moved)
         self.senses.sample()
         orders = self.wanted, self._eased, self._astray, self.walk.swing, self.walk.reached
-        if not steer_walks(orders, self.senses.gyro, self.senses.up, states, self._table, self._top[2]):
+        if not steer_walks(orders, self.senses.gyro, self.senses.up, states, self._table, self._highest):
             raise UsageError("a wanted velocity is not a number; each must be finite.")
         angles = self._qpos[:, self._addresses]
         states["angles"][:, :motors] = angles

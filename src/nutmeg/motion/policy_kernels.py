@@ -16,7 +16,6 @@ from nutmeg.base.kernels import kernel
 from nutmeg.motion.policy import (
     HEADING_GAIN,
     MAX_ACTION,
-    MAX_DECELERATION,
     MAX_HEADING_ERROR,
     MAX_SIDEWARD_ACCELERATION,
     OBSERVATION_LIMIT,
@@ -127,6 +126,43 @@ def ease(now: float, wanted: float, most: float) -> float:
 
 
 @kernel
+def approach(
+    now: Floats, wanted: Floats, table: PolicyTable, fastest: Floats | tuple[float, float, float], back: float
+) -> None:
+    """Moves velocities (3,) towards the wanted ones, as fast as a walk bears it; `now` is changed.
+
+    Each becomes smaller by at most `table.slow_down`. With `table.gives_way`, the others wait for the speeds ahead and
+    aside that become smaller: a robot that still goes back at 0.6 of its highest speed is sent aside at 0.4 of the
+    highest at most, and turns at 0.4 of the highest rate.
+
+    Args:
+        now: velocities that the network is asked for, (3,) [m/s, m/s, rad/s].
+        wanted: the wanted ones, (3,).
+        table: numbers of the robot and its gait.
+        fastest: the highest velocities ahead, aside and turning, (3,).
+        back: the highest speed backward [m/s].
+    """
+    for i in range(3):
+        most = table.slow_down_back if i == 0 and now[0] < 0 else table.slow_down[i]
+        now[i] = ease(now[i], wanted[i], table.period * most)
+    if not table.gives_way:
+        return
+    # What is not yet as wanted is still becoming smaller.
+    slows_ahead, slows_aside = now[0] != wanted[0], now[1] != wanted[1]
+    ahead = abs(now[0]) / (back if now[0] < 0 else fastest[0]) if slows_ahead else 0.0
+    aside = abs(now[1]) / fastest[1] if slows_aside else 0.0
+    if not slows_ahead:
+        room = (back if now[0] < 0 else fastest[0]) * max(1.0 - aside, 0.0)
+        now[0] = min(max(now[0], -room), room)
+    if not slows_aside:
+        room = fastest[1] * max(1.0 - ahead, 0.0)
+        now[1] = min(max(now[1], -room), room)
+    if now[2] == wanted[2]:
+        room = fastest[2] * max(1.0 - ahead - aside, 0.0)
+        now[2] = min(max(now[2], -room), room)
+
+
+@kernel
 def highest_turn(velocity: Floats, fastest: float) -> float:
     """The highest turn rate at a wanted velocity (3,): who turns faster at a run falls over its feet."""
     speed = math.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
@@ -140,7 +176,7 @@ def steer_walks(
     up: Floats,
     states: Records,
     tables: Records,
-    fastest_turn: float,
+    highest: Floats,
 ) -> bool:
     """Sets the wanted velocities of N walks, with a turn that corrects the heading by the gyro, and whether to step.
 
@@ -151,7 +187,7 @@ def steer_walks(
         up: upward directions in the torsos' frames, (N, 3).
         states: records of `PolicyState`, (N,); changed.
         tables: record of `PolicyTable`, (1,).
-        fastest_turn: the highest turn rate that is wanted of a network [rad/s].
+        highest: the highest velocities that are wanted of a network: ahead, aside, turning and back, (4,).
 
     Returns: whether all wanted velocities are finite; nothing is changed if one is not.
     """
@@ -162,8 +198,8 @@ def steer_walks(
     share = 1 - math.exp(-period / RESPONSE_TIME)
     for n in range(len(states)):
         s, moving, turned = states[n], False, 0.0
+        approach(eased[n], wanted[n], tables[0], highest[:3], highest[3])
         for i in range(3):
-            eased[n, i] = ease(eased[n, i], wanted[n, i], period * MAX_DECELERATION[i])
             moving = moving or abs(eased[n, i]) > STANDING_VELOCITY[i]
             s.gyro[i], s.up[i] = gyro[n, i], up[n, i]
             # The turn rate about the vertical, whatever the lean of the torso.
@@ -177,7 +213,7 @@ def steer_walks(
             reached[n, i] += share * (s.wanted[i] - reached[n, i])
         if moving:
             # A robot that slows down is still as fast as it was a moment ago.
-            turn = min(highest_turn(s.wanted, fastest_turn), highest_turn(reached[n], fastest_turn))
+            turn = min(highest_turn(s.wanted, highest[2]), highest_turn(reached[n], highest[2]))
             s.wanted[2] = min(max(eased[n, 2] + HEADING_GAIN * astray[n], -turn), turn)
             # The clock starts in the half in which the chosen foot swings.
             if not s.steps:

@@ -17,8 +17,8 @@ from nutmeg.base.constants import STANDARD_GRAVITY
 from nutmeg.base.kernels import for_each_world, kernel
 from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP
 from nutmeg.motion.inertial_kernels import estimate_up
-from nutmeg.motion.policy import HEADING_GAIN, MAX_DECELERATION, MAX_HEADING_ERROR, STANDING_VELOCITY
-from nutmeg.motion.policy_kernels import ease, follow, highest_turn, observe, set_walk_task
+from nutmeg.motion.policy import HEADING_GAIN, MAX_HEADING_ERROR, STANDING_VELOCITY
+from nutmeg.motion.policy_kernels import approach, follow, highest_turn, observe, set_walk_task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -167,11 +167,11 @@ def _draw_command(e: WalkEpisode, r: WalkRewards) -> None:
 
 
 @kernel
-def _ease_command(e: WalkEpisode, period: float) -> None:
+def _ease_command(e: WalkEpisode, t: PolicyTable, r: WalkRewards) -> None:
     """Moves the command towards the velocities that were drawn, as fast as the walker of a policy does."""
     e.still = True
+    approach(e.command, e.goal, t, r.fastest, r.back)
     for i in range(3):
-        e.command[i] = ease(e.command[i], e.goal[i], period * MAX_DECELERATION[i])
         e.still = e.still and abs(e.command[i]) <= STANDING_VELOCITY[i]
 
 
@@ -235,7 +235,7 @@ def begin_walk(n: int, count: int, tables: WalkTables, robots: Walkers) -> None:
     _draw_command(e, r)
     for i in range(3):
         e.command[i] = 0.0
-    _ease_command(e, t.period)
+    _ease_command(e, t, r)
     e.push = int(50 + 250 * uniform(e))
     s.steps, s.clock = not e.still, 0.5 if uniform(e) < 0.5 else 0.0
     # The delay of commands is that of the league's server, or unknown.
@@ -399,7 +399,7 @@ def go_on(v: Floats, body: Body, e: WalkEpisode, s: PolicyState) -> None:
         e.push = e.cycle + int(100 + 200 * uniform(e))
     if e.cycle >= e.change:
         _draw_command(e, r)
-    _ease_command(e, t.period)
+    _ease_command(e, t, r)
     if not e.still and not s.steps:
         s.steps, s.clock = True, 0.5 if uniform(e) < 0.5 else 0.0
     # A step that was begun is ended before the clock stops.
