@@ -12,8 +12,10 @@ intervals (Student's t, halves).
 A fall is a torso that leans more than 60 degrees for 0.32 s, and counts again after 0.8 s upright. Its cause is what
 happened in the second before it leaned: it was put somewhere (`beam`), it dived, another robot was nearer than
 `CONTACT_DISTANCE`, or nothing of these (`alone`). A shot is a ball that would roll into the goal within `SHOT_TIME`,
-faster than `SHOT_SPEED`. Beliefs are compared with the truth every 0.2 s: the own place, the ball within 3 m, and place
-and velocity of opponents within 3 m that were seen in the last 0.3 s.
+faster than `SHOT_SPEED`. A goal is from open play if no restart was taken in the `OPEN_PLAY_TIME` before. The ball is
+stuck while it hardly moves between players of both teams (`STUCK_WAY`). Beliefs are compared with the truth every
+0.2 s: the own place, the ball within 3 m, and place and velocity of opponents within 3 m that were seen in the last
+0.3 s.
 
 With `--sonar`, robots have sonars, which the league has not, and every player has a second tracker that gets the same
 percepts without them. Both are compared with the truth where sonar can help: standing opponents within `NEAR_DISTANCE`
@@ -25,7 +27,8 @@ With `--shoot-outs`, they play penalty shoot-outs: five kicks each, a keeper and
     .venv/bin/python scripts/team_games.py --out kicks.jsonl --shoot-outs --seeds 1 6
 
 With `--duels`, two robots meet again and again instead, which needs a hundredth of the time: a player of the first team
-with the ball meets the second team's keeper (`goal`), or two players run for the same ball (`ball`).
+with the ball meets the second team's keeper (`goal`), or two players run for the same ball (`ball`). With `post`, the
+ball lies at a goal post between a player and the keeper, and a team-mate of the player stands free 2 to 3 m away.
 
     .venv/bin/python scripts/team_games.py --out duels.jsonl --duels goal --tries 40 --teams builtin patient --seeds 1 1
 """
@@ -52,7 +55,7 @@ from nutmeg.match.players.tactics.strategies import Strategy, strategy
 from nutmeg.match.players.tactics.tactician import strategy_decide
 from nutmeg.match.players.tracking.league_tracker import LeagueTracker
 from nutmeg.match.rules.book import load_rules
-from nutmeg.match.rules.play_modes import PlayMode
+from nutmeg.match.rules.play_modes import LIVE, PlayMode
 from nutmeg.match.rules.slots import SLOTS
 from nutmeg.model.field import load_field
 from nutmeg.motion.walk.files import read_walk
@@ -74,6 +77,10 @@ JUMP = 0.2
 """A robot that is this far from where it was a cycle before was put there [m]."""
 DIVE_TIME = 2.0
 """Who leans so soon after a dive falls by it [s]."""
+STUCK_WAY, STUCK_TIME, STUCK_DISTANCE = 0.2, 2.0, 0.6
+"""A ball is stuck that moves less than the first [m] in the second [s] with a player of each team so near to it [m]."""
+OPEN_PLAY_TIME = 5.0
+"""A goal is one from open play if play has gone on for this time without a restart [s]."""
 MAX_TRY_TIME, REST_TIME = 12.0, 2.4
 """The longest duel, and the time after it in which robots get up [s]."""
 WON_DISTANCE = 3.0
@@ -84,6 +91,10 @@ CONE_EDGE = math.radians(28.5)
 """Direction of the outer edge of a sonar's cone from straight ahead [rad]."""
 GHOST_DISTANCE = 0.5
 """A believed opponent with nobody within this distance is a ghost [m]."""
+FREE_DISTANCE = 1.0
+"""A ball at a post is free when it is this far from where it lay [m]."""
+DUEL_NUMBERS = {"goal": ((2,), (1,)), "ball": ((2,), (2,)), "post": ((2, 3), (1,))}
+"""Numbers of the players of both teams in each kind of duel."""
 CYCLE = 0.02
 NAMES = ("first", "second")
 
@@ -279,20 +290,30 @@ class Half:
         self.before = np.zeros((SLOTS, 3)), np.zeros((SLOTS, 3)), np.zeros(3)
         """Places and velocities of the robots, and the place of the ball, before the last cycle."""
         self.shot_at, self.ball_x, self.cycles = [-math.inf, -math.inf], [], 0
+        self.restart, self.goals = ("", 0.0), list[dict[str, Any]]()
+        """The mode from which play went on last, with the time, and all goals."""
+        self.ball_past: deque[Any] = deque(maxlen=round(STUCK_TIME / CYCLE))
+        """Places of the ball (2,) in play."""
+        self.stuck = 0.0
         self.errors: dict[str, list[float]] = {name: [] for name in ("place", "ball", "other", "velocity", "speed")}
 
     def play(self) -> dict[str, Any]:
         """Plays it to its end."""
         while not self.game.over and self.game.state.time < self.seconds - 1e-6:
-            world = self.game.world
+            world, mode = self.game.world, self.game.state.mode
             # Beliefs are of the cycle before, which percepts show.
             self.before = world.position.copy(), world.velocity.copy(), world.ball.copy()
             self.loop.cycle()
             self.cycles += 1
+            if self.game.state.mode in LIVE and mode not in LIVE:
+                self.restart = mode.wire_name, self.game.state.time
             self._note_events()
             self.watch.note()
             if self.game.state.mode == PlayMode.PLAY_ON:
                 self._note_shots()
+                self._note_stuck()
+            else:
+                self.ball_past.clear()
             if self.cycles % 10 == 0:
                 self._compare()
         self.game.close()
@@ -307,6 +328,20 @@ class Half:
             team = "" if side is None else NAMES[self.order[int(side)]]
             if team:
                 self.counts[team][event.kind] += 1
+                if event.kind == "goal":
+                    time, (after, since) = self.game.state.time, self.restart
+                    self.goals.append(
+                        {"team": team, "time": round(time, 1), "after": after, "played": round(time - since, 1)}
+                    )
+
+    def _note_stuck(self) -> None:
+        world = self.game.world
+        ball = world.ball[:2].copy()
+        if len(self.ball_past) == self.ball_past.maxlen and np.hypot(*(ball - self.ball_past[0])) < STUCK_WAY:
+            near = world.present & (np.hypot(*(world.position[:, :2] - ball).T) < STUCK_DISTANCE)
+            if near[:11].any() and near[11:].any():
+                self.stuck += CYCLE
+        self.ball_past.append(ball)
 
     def _note_shots(self) -> None:
         world, pitch = self.game.world, self.game.rules.pitch
@@ -379,6 +414,8 @@ class Half:
         return {
             "seconds": round(self.game.state.time, 2),
             "score": list(score),
+            "goals": self.goals,
+            "stuck": round(self.stuck, 1),
             "ball_x": round(float(np.mean(self.ball_x)), 2) if self.ball_x else None,
             **{name: dict(sorted(self.counts[name].items())) for name in NAMES},
             "falls": [{"team": self._team(fall["slot"]), **fall} for fall in self.watch.falls],
@@ -397,27 +434,40 @@ class Duels:
         teams: the teams.
         seed: of places and noise.
         kind: `goal`: a player with the ball, 2 to 6 m before a goal, meets the keeper. `ball`: two players are equally
-            far from a ball in the middle of the pitch.
+            far from a ball in the middle of the pitch. `post`: a player and the keeper stand on both sides of a ball at
+            a goal post, and a team-mate of the player 2 to 3 m before the goal line.
     """
 
     def __init__(self, teams: tuple[Team, ...], seed: int, kind: str) -> None:
         self.kind, self.rng = kind, np.random.default_rng(seed)
-        self.game = Game(load_rules("sim3d"), seed=seed, left=NAMES[0], right=NAMES[1], seats=2)
-        numbers = (2, 1 if kind == "goal" else 2)
+        numbers = DUEL_NUMBERS[kind]
+        self.game = Game(
+            load_rules("sim3d"), seed=seed, left=NAMES[0], right=NAMES[1], seats=sum(len(some) for some in numbers)
+        )
         self.loop = GameLoop(
-            self.game, {(NAMES[k], numbers[k]): player_of(teams[k], NAMES[k], numbers[k], 2) for k in range(2)}
+            self.game,
+            {
+                (NAMES[k], n): player_of(teams[k], NAMES[k], n, max(2, *numbers[k]))
+                for k in range(2)
+                for n in numbers[k]
+            },
         )
         self.watch, self.seconds, self.won = FallWatch(self.loop), 0.0, [0, 0]
+        self.freed: list[float] = []
+        """How long it took until the ball at a post was free or in the goal [s]."""
 
     def play(self, tries: int) -> dict[str, Any]:
         """Plays a number of tries."""
         for _ in range(tries):
-            self._try(*(self._before_goal() if self.kind == "goal" else self._at_ball()))
+            self._try(*{"goal": self._before_goal, "ball": self._at_ball, "post": self._at_post}[self.kind]())
         self.game.close()
         # Robots are put somewhere before each try; a keeper falls by its dives.
         falls = [fall for fall in self.watch.falls if fall["cause"] in ("contact", "alone")]
         counts = [sum(fall["slot"] // 11 == k for fall in falls) for k in range(2)]
-        return {"tries": tries, "seconds": round(self.seconds, 1), "won": self.won, "fell": counts, "falls": falls}
+        told = {"tries": tries, "seconds": round(self.seconds, 1), "won": self.won, "fell": counts, "falls": falls}
+        if self.kind == "post":
+            told["freed"] = [len(self.freed), round(sum(self.freed) + MAX_TRY_TIME * (tries - len(self.freed)), 1)]
+        return told
 
     def _before_goal(self) -> tuple[Any, Any, Any]:
         """Places of the ball (2,), and of both players (3,) with their headings, rad."""
@@ -436,6 +486,24 @@ class Duels:
         second = ball + gaps[1] * np.array([math.cos(way[1]), math.sin(way[1])])
         return ball, (*first, way[0]), (*second, way[1] + math.pi)
 
+    def _at_post(self) -> tuple[Any, Any, Any, Any]:
+        """Likewise: the ball lies at a post, the keeper 0.4 m from it towards the goal, and the player opposite."""
+        rng, pitch = self.rng, self.game.rules.pitch
+        side = rng.choice((-1.0, 1.0))
+        ball = np.array(
+            [pitch.length / 2 - rng.uniform(0.35, 0.7), side * (pitch.goal_width / 2 - rng.uniform(-0.1, 0.4))]
+        )
+        aim = -side * rng.uniform(0.3, 1.1)  # from the player over the ball to the keeper
+        unit = np.array([math.cos(aim), math.sin(aim)])
+        back = math.pi - side * rng.uniform(-0.3, 0.6)
+        mate = ball + rng.uniform(2.0, 3.0) * np.array([math.cos(back), -abs(math.sin(back)) * side])
+        return (
+            ball,
+            (*(ball - 0.4 * unit), aim),
+            (*mate, math.atan2(*(ball - mate)[::-1])),
+            (*(ball + 0.4 * unit), aim + math.pi),
+        )
+
     def _try(self, ball: Any, *poses: Any) -> None:  # noqa: ANN401 (arrays of any numbers)
         game, score = self.game, self.game.state.score
         # Before a kick-off, as after a goal, players would beam themselves to where they line up.
@@ -448,14 +516,19 @@ class Duels:
                 self._cycle()
         game.set_play_mode(PlayMode.PLAY_ON)
         game.place_ball((*ball.tolist(), game.world.ball_radius), (0.0, 0.0, 0.0))
-        for _ in range(round(MAX_TRY_TIME / CYCLE)):
+        free = False
+        for k in range(round(MAX_TRY_TIME / CYCLE)):
             self._cycle()
             self.seconds += CYCLE
             way = game.world.ball[0] - ball[0]
             over = abs(way) > WON_DISTANCE if self.kind == "ball" else way < -WON_DISTANCE
-            if over or game.state.score != score or game.state.mode != PlayMode.PLAY_ON:
+            over = over or game.state.score != score or game.state.mode != PlayMode.PLAY_ON
+            if not free and (over or np.hypot(*(game.world.ball[:2] - ball)) > FREE_DISTANCE):
+                free = True
+                self.freed.append((k + 1) * CYCLE)
+            if over:
                 break
-        if self.kind == "goal":
+        if self.kind != "ball":
             self.won[0] += game.state.score != score
         elif abs(way) > WON_DISTANCE:
             self.won[0 if way > 0.0 else 1] += 1
@@ -507,8 +580,11 @@ def summary(path: Path) -> str:
         hours = sum(h["seconds"] for h in some) * some[0]["players"] / 3600.0
         goals = np.array([h["score"] for h in some])
         lines.append(f"{teams[0]} : {teams[1]}   {len(some)} halves, {sum(h['seconds'] for h in some):.0f} s")
+        open_play = [sum(goal["played"] > OPEN_PLAY_TIME for goal in h["goals"]) for h in some]
         lines.append(
-            f"  goals {goals[:, 0].sum()} : {goals[:, 1].sum()}; halves with a goal {(goals.sum(1) > 0).sum()}"
+            f"  goals {goals[:, 0].sum()} : {goals[:, 1].sum()}; halves with a goal {(goals.sum(1) > 0).sum()}; "
+            f"from open play {sum(open_play)}, in {sum(n > 0 for n in open_play)} halves; "
+            f"ball stuck for {sum(h['stuck'] for h in some):.0f} s"
         )
         lines.append(f"  goals a half, second less first: {_interval(goals[:, 1] - goals[:, 0])}")
         per = np.array([[sum(f["team"] == n for f in h["falls"]) for n in NAMES] for h in some])
@@ -558,7 +634,7 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--sonar", action="store_true", help="give robots sonars, and compare beliefs with and without")
-    parser.add_argument("--duels", choices=("goal", "ball"), help="play duels of two robots instead of halves")
+    parser.add_argument("--duels", choices=tuple(DUEL_NUMBERS), help="play duels of robots instead of halves")
     parser.add_argument("--shoot-outs", action="store_true", help="play penalty shoot-outs instead of halves")
     parser.add_argument("--tries", type=int, default=40, help="how many duels")
     parser.add_argument("--summary", action="store_true")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import re
 import socket
 import struct
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
+
+from nutmeg.match.rules.book import load_rules
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -118,12 +122,30 @@ def test_the_script_of_games_sums_goals_and_falls_of_halves_up(tmp_path: Path) -
     team_games, path = load_script("team_games"), tmp_path / "games.jsonl"
     falls = [{"team": "second", "cause": "contact"}, {"team": "second", "cause": "dive"}]
     both = {"teams": ["builtin", "patient"], "players": 4, "seconds": 300.0, "first": {"shots": 3}, "second": {}}
-    halves = [both | {"score": [1, 0], "falls": falls}, both | {"score": [0, 2], "falls": []}]
+    early, late = ({"team": "first", "after": "KickOff_Left", "played": seconds} for seconds in (4.0, 60.0))
+    halves = [
+        both | {"score": [1, 0], "falls": falls, "goals": [early], "stuck": 1.5},
+        both | {"score": [0, 2], "falls": [], "goals": [late, late], "stuck": 2.5},
+    ]
     duels = {"teams": ["builtin", "patient"], "duels": "goal"}
     path.write_text("".join(json.dumps(line) + "\n" for line in (*halves, duels)))
     told = team_games.summary(path)
     assert "2 halves, 600 s" in told
-    assert "goals 1 : 2; halves with a goal 2" in told
+    assert "goals 1 : 2; halves with a goal 2; from open play 2, in 1 halves; ball stuck for 4 s" in told
     assert "builtin: falls a player-hour 0.0" in told
     assert "patient: falls a player-hour 3.0 (2: {'contact': 1, 'dive': 1}" in told  # in 8 x 300 s
     assert "shots 6" in told
+
+
+def test_a_duel_at_a_post_begins_with_the_ball_between_both_players_and_a_free_team_mate() -> None:
+    team_games, rules = load_script("team_games"), load_rules("sim3d")
+    duels = SimpleNamespace(rng=np.random.default_rng(1), game=SimpleNamespace(rules=rules))
+    for _ in range(50):
+        ball, player, mate, keeper = team_games.Duels._at_post(duels)
+        assert 0.3 < rules.pitch.length / 2 - ball[0] < 0.8
+        assert abs(abs(ball[1]) - rules.pitch.goal_width / 2) < 0.5
+        assert np.add(player[:2], keeper[:2]) / 2 == pytest.approx(ball)
+        assert keeper[0] > ball[0] > player[0]
+        assert abs(keeper[1]) < abs(ball[1])
+        assert 2.0 < math.dist(mate[:2], ball) < 3.0
+        assert mate[0] < ball[0] - 1.5
