@@ -253,8 +253,8 @@ class Programs:
         self._running.clear()
 
 
-def connected(port: int, patience: float = 120.0) -> Monitor:
-    """A monitor of a server that is starting."""
+def connected(port: int, patience: float) -> Monitor:
+    """A monitor of a server that is starting; `nutmeg serve` compiles for minutes when it runs for the first time."""
     until = time.monotonic() + patience
     while True:
         try:
@@ -277,7 +277,7 @@ def play(arguments: argparse.Namespace, index: int, agents: int) -> bool:
     began, joined = time.monotonic(), 0.0
     try:
         programs.start(arguments.server, **names)
-        monitor = connected(agents + 1)
+        monitor = connected(agents + 1, arguments.join)
         for side, command, team in zip(SIDES, commands, teams, strict=True):
             programs.start(command, team=team, **names)
             joining = time.monotonic()
@@ -325,7 +325,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first half: odd ones change sides")
     parser.add_argument("--turns", action="store_true")
-    parser.add_argument("--join", type=float, default=240.0, help="how long a team may take to join [s]")
+    parser.add_argument("--join", type=float, default=240.0, help="how long server and team may take to start [s]")
     parser.add_argument("--port", type=int, default=3300)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
