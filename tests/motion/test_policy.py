@@ -121,7 +121,7 @@ def test_the_shipped_policies_walk_straight_on_every_type_of_the_league_s_robot(
 
 
 def test_a_robot_that_is_to_turn_at_once_from_a_run_turns_faster_as_it_becomes_slower() -> None:
-    walk = read_walk("policy-fast")
+    walk = read_walk("policy")
     worlds, walker = start_walkers(ground("type0"), [walk], [np.random.default_rng(7)])
     walker.wanted[:] = [1.5, 0.0, 0.0]
     for _ in range(100):
@@ -137,6 +137,22 @@ def test_a_robot_that_is_to_turn_at_once_from_a_run_turns_faster_as_it_becomes_s
     assert (np.diff(turn[:30]) > -1e-6).all()
     assert turn[0] == pytest.approx(MAX_SIDEWARD_ACCELERATION / 1.5, rel=0.01), "it is still as fast as it was"
     assert turn[-1] == pytest.approx(2.4), "a robot that stands still turns as it is to"
+    assert worlds.robots[0].uprightness().min() > 0.7
+
+
+def test_a_robot_with_the_quick_gait_turns_only_when_it_has_slowed_down() -> None:
+    worlds, walker = start_walkers(ground("type0"), [read_walk("policy-fast")], [np.random.default_rng(7)])
+    asked = []
+    for cycle in range(180):
+        walker.wanted[:] = [-0.9, 0.0, 0.0] if cycle < 100 else [0.0, 0.0, 2.4]
+        walker.sample(0.0)
+        worlds.step()
+        asked.append(walker.states["wanted"][0].copy())
+    ahead, _, turn = np.array(asked[100:]).T
+    assert turn[0] < 0.3, "the turn waits"
+    assert ahead[40] == pytest.approx(-0.9 + 41 * 0.02 * 0.8)
+    assert ahead[-1] == 0.0
+    assert turn[-1] == pytest.approx(2.4)
     assert worlds.robots[0].uprightness().min() > 0.7
 
 
