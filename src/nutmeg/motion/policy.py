@@ -103,7 +103,7 @@ class Gait:
     slow_down: Annotated[tuple[float, float, float], above(0.0, "m/s² or rad/s²")] = (2.0, 2.0, 8.0)
     """Largest decrease of wanted velocities ahead, aside and turning, because a robot that is stopped at once falls
     [m/s², m/s², rad/s²]."""
-    slow_down_back: Annotated[float, above(0.0, "m/s²")] = 2.0
+    slow_down_back: Annotated[float, Bounds(0.1, 20.0, "m/s²")] = 2.0
     """The same of the speed backward [m/s²]."""
     gives_way: bool = False
     """Whether velocities wait for the speeds ahead and aside that become smaller, as in `approach`."""

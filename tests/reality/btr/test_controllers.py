@@ -167,6 +167,10 @@ def test_a_policy_walks_in_the_model_and_its_commands_lead_the_same_way_without_
     assert written.gait.stride == pytest.approx(policies.space.low[0])
     with pytest.raises(UsageError, match="is no policy"):
         make_controllers(dataclasses.replace(asked, gait="final"), spark)
+    everything = make_controllers(dataclasses.replace(asked, search=("*",)), spark).space
+    assert {"slow_down", "gives_way"}.isdisjoint(everything.names)  # neither is one number
+    assert np.isfinite(everything.low).all()
+    assert np.isfinite(everything.high).all()
 
 
 HOP = """

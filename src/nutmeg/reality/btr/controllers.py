@@ -500,9 +500,10 @@ class _ParameterControllers(_Trials):
 
     def _dimensions(self) -> dict[str, Dimension]:
         s, found = self.settings, {}
-        names = [one.name for one in dataclasses.fields(self.kind)]
+        values = {one.name: getattr(self.given, one.name) for one in dataclasses.fields(self.kind)}
+        names = [name for name, value in values.items() if type(value) in (int, float)]
         for name in s.chosen(names, self.usual):
-            bounds, start = bounds_of(self.kind, name), float(getattr(self.given, name))
+            bounds, start = bounds_of(self.kind, name), float(values[name])
             about = s.reach * (bounds.high - bounds.low) / 2
             low, high = s.ranges.get(name, (max(bounds.low, start - about), min(bounds.high, start + about)))
             found[name] = Dimension(low=low, high=high, start=min(max(start, low), high), unit=bounds.unit)
@@ -592,8 +593,8 @@ class _PolicyControllers(_ParameterControllers):
     @property
     def given(self) -> PolicyNumbers:
         """The numbers of the policy as its file has them, and the velocity of the settings."""
-        gait, velocity = dataclasses.asdict(self._policy.gait), self.settings.velocity
-        return PolicyNumbers(**gait, **dict(zip(("ahead", "aside", "turn"), velocity, strict=True)))
+        ahead, aside, turn = self.settings.velocity
+        return PolicyNumbers(**dataclasses.asdict(self._policy.gait), ahead=ahead, aside=aside, turn=turn)
 
     @property
     def _policy(self) -> PolicySettings:
