@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Connect = Callable[..., Agent]
 
 
-_DEFAULT_WALK = "final"
+_DEFAULT_WALK = "policy-fast"
 """The default walk."""
 _PORTS = {"spark": 3100, "mj": 60000}  # ports for agents by protocol
 _MAX_PERCEPTS_WITHOUT_NUMBER = 25
@@ -55,8 +55,8 @@ class Arguments(JsonOption):
     robot: Literal["t1", "k1"] = "t1"
     """Which robot the players have, with --protocol mj."""
     walk: str = ""
-    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`; final if left
-    out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
+    """How the players walk: the name of a walk, a TOML file, or the folder of a run of `nutmeg learn`;
+    policy-fast if left out. With --protocol mj a policy of `nutmeg train`, or the one that comes with Nutmeg."""
     strategy: str = ""
     """How the built-in players decide: the name of a strategy, such as patient. If left out, builtin for policies and
     patient for other walks; with --protocol mj booster, where booster-kicks has kicks."""

@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 
 BEHAVIOURAL = "behavioural"
 SHIRTS = ("Blue", "Red")  # titles of default teams, by the colours of their shirts
-_DEFAULT_LEFT = {"physical": "policy", BEHAVIOURAL: "roles-pass"}
+_DEFAULT_LEFT = {"physical": "policy-fast", BEHAVIOURAL: "roles-pass"}
 _DEFAULT_RIGHT = {"physical": "final", BEHAVIOURAL: "attacker-keeper"}
 _SUBTITLES = {  # what they are, in words that a stranger understands
-    "policy": "runs by a learned network",
+    "policy-fast": "runs by a learned network",
     "final": "walks by learned parameters",
     "roles-pass": "roles, a keeper, and passes",
     "attacker-keeper": "one attacker and a keeper",
@@ -127,7 +127,7 @@ class Arguments(FileOptions, CameraFileOptions, BehaviouralOptions, WatchOptions
     left: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
     """The left team, which also gets this name. In the physical world, a walk (a name or a TOML file) with which the
     built-in team plays; in both worlds, a strategy, `builtin` for the built-in tactics, or `file.py:decide` for your
-    own player. [default: policy; in the behavioural world roles-pass]"""
+    own player. [default: policy-fast; in the behavioural world roles-pass]"""
     right: Annotated[str, tyro.conf.arg(metavar="TEAM")] = ""
     """The right team. [default: final; in the behavioural world attacker-keeper]"""
     players: Annotated[int, Bounds(1, 11)] = 4
