@@ -106,10 +106,16 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(CONFIG.replace("games = 1", "games = 100000"))
     command = [sys.executable, "-m", "nutmeg", "tournament", "long.toml"]
     log = tmp_path / "runs" / "tournament-tiny-0" / "games.jsonl"
+
+    def games() -> int:
+        return log.read_text().count("}\n") if log.exists() else 0
+
     with subprocess.Popen(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            # Of two games one stays in the log, even if the signal comes while the other one is being written.
-            wait_until(lambda: log.exists() and log.read_text().count("}\n") >= 2, 240.0, every=0.1)
+            # What was written before stays in the log, even if the signal comes while more is being written.
+            wait_until(games, 240.0, every=0.1)
+            before = games()
+            wait_until(lambda: games() > before, 240.0, every=0.1)
         finally:
             os.kill(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=240)
