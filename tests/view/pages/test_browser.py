@@ -228,7 +228,8 @@ def test_two_who_watch_one_recording_have_their_own_time_and_speed(browser_page:
         one.get_by_label("Speed").select_option("5x")
         first = shown_time(one)
         until(lambda: shown_time(one) > first)
-        assert shown_time(other) == pytest.approx(10.0), "what the one does leaves the other alone"
+        # What the one does leaves the other alone; a time from before the jump may still arrive.
+        until(lambda: shown_time(other) == pytest.approx(10.0))
         other.get_by_label("Clock").fill("half past")
         other.get_by_label("Clock").press("Enter")
         other.get_by_text("is not a time").wait_for(state="attached")
