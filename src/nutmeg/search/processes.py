@@ -22,6 +22,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -189,8 +190,10 @@ class _Pool:
 
     def cause_of_death(self) -> str:
         """The reason for the first death; the executor then ends the other processes with SIGTERM."""
-        for child in self.children:
-            child.join(timeout=60.0)
+        # Not `join`: it returns at once where the executor's thread has taken the exit code and not stored it yet.
+        end = time.monotonic() + 60.0
+        while any(child.exitcode is None for child in self.children) and time.monotonic() < end:
+            time.sleep(0.005)
         codes = [code for child in self.children if (code := child.exitcode) not in (None, 0, -signal.SIGTERM)]
         code = codes[0] if codes else -signal.SIGTERM
         return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
