@@ -243,7 +243,7 @@ class Settings(experiment.ExperimentSettings):
 
     @property
     def engine(self) -> Device:
-        """The device."""
+        """Where candidates are simulated: the processor, if nothing else is said."""
         return self.device or "cpu"
 
 

@@ -217,7 +217,7 @@ class DribbleTask(RobotTask):
             self._step()
 
     def _step(self) -> None:
-        """Ends a cycle."""
+        """Simulates a cycle, and notes where the ball is then, from which its sightings come late."""
         self.worlds.step(self._steps)
         self._past[:-1] = self._past[1:]
         self._past[-1] = self._ball[0]
