@@ -260,6 +260,12 @@ class Limbs:
         return self.skill not in (Skill.STAND, Skill.WALK, Skill.STOP)
 
     @property
+    def may_kick(self) -> bool:
+        """Whether it has stood for long enough to kick, and hardly rocks any more."""
+        skills = self._skills
+        return self.upright and skills.since[0] >= self.pace.stand_time and bool(skills.stand_still[0])
+
+    @property
     def falls(self) -> int:
         """Number of falls."""
         return int(self._skills.fallen_times[0])
@@ -352,7 +358,7 @@ class Limbs:
         """Begins what is asked for, if the robot stands, and the ball lies where it can be kicked."""
         body = self._body
         match legs:
-            case Kick() if self._may_kick():
+            case Kick() if self.may_kick:
                 foot = foot_for(legs, self.kick_type, own=self.motions)
                 if foot is None:
                     return
@@ -362,11 +368,6 @@ class Limbs:
             case _:
                 return
         self._skills.lend([0])
-
-    def _may_kick(self) -> bool:
-        """Whether it has stood for long enough, and hardly rocks any more."""
-        skills = self._skills
-        return self.upright and skills.since[0] >= self.pace.stand_time and bool(skills.stand_still[0])
 
     # ---- requested velocities
 

@@ -162,11 +162,12 @@ def can_kick(player: PlayerContext) -> bool:
 def first_touch_counts(player: PlayerContext) -> bool:
     """Whether merely brushing the ball takes the restart, after which the rules bar the player from the ball.
 
-    It is not so for a goal kick, which is over only when the ball leaves the penalty area, under rule books that let
-    the taker go on with the ball, and in the behavioural world, whose robots stop at once and have no swinging feet.
+    A goal kick is over only when the ball leaves the penalty area, but a brushed ball rolls out of it weakly, to the
+    opponents. It is not so under rule books that let the taker go on with the ball, and in the behavioural world, whose
+    robots stop at once and have no swinging feet.
     """
     swings, barred = player.ground.body.stop_linear > 0.0, player.ground.one_touch
-    found: bool = swings and barred and player.game.phase != Phase.PLAY and not IS_GOAL_KICK[player.game.mode]
+    found: bool = swings and barred and player.game.phase != Phase.PLAY
     return found
 
 
@@ -421,7 +422,7 @@ BEGUN_KICK_CREDIT = 0.6
 """A kick in preparation is abandoned only if an opponent arrives this much too early, s."""
 SHOT_CREDIT = 1.2
 """Additional tolerance for shots, which gain much and lose little when they are disturbed, s."""
-RESTART_PATIENCE = 9.0
+RESTART_PATIENCE = 11.0
 """After this time a restart is taken by dribbling, s; after 15 s the other team would get the ball."""
 EXACT_ANGLE = 0.12
 """A kick within this angle of the aim is always accepted, rad."""
@@ -444,13 +445,16 @@ MAX_KICK_TURN = 1.2
 BACK_OFF_DISTANCE, RESTART_BACK_OFF_DISTANCE = 0.06, 0.14
 """How much farther from the ball a player stays until it is lined up, so that no step touches the ball, in play and
 before a restart, m."""
+RESTART_CIRCLING_ROOM = 0.12
+"""How much farther around the ball of a restart a player walks than in play, m; one that comes running comes that much
+nearer than it means to."""
 RESTART_FARTHER = 0.03
 """How much farther away the ball of a restart is kicked, because walking feet swing ahead of the body, m."""
 WEAK_KICK = 0.7
 """The largest strength that is asked of the short kick, below `STRONG_KICK`."""
 REACH_MARGIN = 0.3
 """A kick is made this much stronger than its reach needs, m."""
-MAX_STOP_TIME = 1.5
+MAX_STOP_TIME = 2.2
 """A kick is abandoned if the player has not come to rest after this time, s."""
 PENALTY_ASIDE_SHARE = 0.5
 """Where a penalty is aimed, as a share of the way from the middle of the goal to the post."""
@@ -877,7 +881,9 @@ def approach(player: PlayerContext, aim: Aim) -> None:
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
     around = abs(wrap_angle(direction - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
-    behind = traits.behind_ball_distance if not around and not first_touch_counts(player) else traits.circling_distance
+    careful = first_touch_counts(player)
+    behind = traits.circling_distance if around or careful else traits.behind_ball_distance
+    behind += RESTART_CIRCLING_ROOM if careful else 0.0
     manner = Manner(
         rest=False,
         face_within=0.3,
@@ -885,7 +891,7 @@ def approach(player: PlayerContext, aim: Aim) -> None:
         room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
-        ball_room=0.9 * traits.circling_distance if around else 0.0,
+        ball_room=0.9 * (traits.circling_distance + (RESTART_CIRCLING_ROOM if careful else 0.0)) if around else 0.0,
         fine=False,
         pace=traits.pace,
     )
@@ -911,8 +917,10 @@ def circle(player: PlayerContext, here: float, missing: float, kicks: bool, foot
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
     # The circle narrows for the last part, except where brushing the ball would take the restart.
-    nearly = abs(missing) < 2 * traits.aligned_angle and not first_touch_counts(player)
+    careful = first_touch_counts(player)
+    nearly = abs(missing) < 2 * traits.aligned_angle and not careful
     radius = traits.behind_ball_distance if nearly else traits.circling_distance
+    radius += RESTART_CIRCLING_ROOM if careful else 0.0
     manner = Manner(
         rest=False,
         face_within=math.inf,

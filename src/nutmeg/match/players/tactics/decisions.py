@@ -425,7 +425,8 @@ def _note_restart(player: PlayerContext) -> None:
                     memory.barred = -math.inf
     elif game.mode_age < 0.01 and before >= 0 and _FAVOURED[before] == game.side:
         restart = PHASES[before] == Phase.RESTART or PHASES[before] == Phase.KICK_OFF
-        near = ball_way(player) < RESTART_BALL_DISTANCE
+        # The ball of a goal kick is in play when it has left the penalty area, far from its taker.
+        near = ball_way(player) < RESTART_BALL_DISTANCE or IS_GOAL_KICK[before]
         if restart and memory.goes and near and game.players > 1 and player.ground.one_touch:
             memory.barred = game.time
 
