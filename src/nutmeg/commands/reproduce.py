@@ -7,6 +7,7 @@ and ends with an error if one breaks off, or misses a goal that is not listed as
 example: nutmeg reproduce --list
          nutmeg reproduce all --quick
          nutmeg reproduce btr-ant --quick
+         nutmeg reproduce btr-ant --ways paper --seeds 5
          nutmeg reproduce naoisis
          nutmeg reproduce servo-xl330 --threads 2 --json
          nutmeg reproduce btr-nao --reality hidden.toml --seed 7 --seeds 1
@@ -63,6 +64,8 @@ class Arguments(JsonOption):
     scale: str | None = None
     """btr-ant: quick, small, middle or paper; btr-efforts: several of these, such as "quick small"; motoflex-fit:
     these, evolution or long; walk-table3: quick, middle, full or paper (weeks)."""
+    ways: tuple[str, ...] | None = None
+    """btr-ant: the ways of learning, such as paper; all if left out. Its three controls are always run."""
     walks: Path | None = None
     """walk-table2, walk-table3, walk-robustness: a folder with walks (dynamic-rewards.toml, ...) to take instead of
     those that come with Nutmeg; walk-learning: one with learning runs (dynamic-rewards-1.toml, ...), which are measured
@@ -184,6 +187,7 @@ def _options(experiment: str, arguments: Arguments, known: set[str]) -> dict[str
             "seed",
             "seeds",
             "scale",
+            "ways",
             "walks",
             "agents",
             "generations",

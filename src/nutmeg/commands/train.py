@@ -4,7 +4,7 @@ Any robot with legs learns to walk: one that comes with Nutmeg, or a folder with
 --describe` writes a first one for an MJCF or URDF file. Robots with position, impedance or servo drives are commanded
 angles, and learn in bodies that differ in mass, friction, gains and delay. Run and turn are walks that are mostly asked
 to run ahead, or to turn on the spot; their networks may begin with those of a walk. Get-ups, kicks and dives are those
-of nao-spark. A network that dribbles steers the walk `policy` of nao-spark, nao-v6, t1 or k1.
+of nao-spark. A network that dribbles steers a walk that is a policy (--walk) of nao-spark, nao-v6, t1 or k1.
 
 Writes a folder with weights.npz and, every 25 iterations, report.html with all curves. A walk has params.toml beside
 it, for `nutmeg walk --params`, `nutmeg play --left` and `nutmeg agents`, and dribbling has dribble.toml, for `nutmeg
@@ -23,6 +23,7 @@ example: nutmeg train walk --robot nao-spark --type type0
          nutmeg train kick --type type2 --worlds 1024
          nutmeg train dive --iterations 100
          nutmeg train dribble --worlds 128 --iterations 300
+         nutmeg train dribble --walk policy-fast --worlds 128 --iterations 300
          nutmeg train --worlds 2048 --threads 16 --device cuda --iterations 600
          nutmeg train --type type1 --start runs/train-nao-spark-type0-1 --level 0.8 --iterations 300
 """
@@ -106,6 +107,8 @@ class Arguments(JsonOption):
     """The type of the robot; that of nao-spark is type0 if left out."""
     actuation: str = "ideal"
     """Actuation of the joints of a robot that walks: ideal, servo, motoflex, or a TOML file."""
+    walk: str = "policy"
+    """The walk that dribbling steers, such as policy-fast."""
     iterations: Count = 600
     """How many iterations; each is 24 actions of every robot: of one that dribbles for 80 ms, of others for 20 ms."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
@@ -155,6 +158,7 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
         robot=arguments.robot,
         kind=arguments.type,
         actuation=arguments.actuation,
+        walk=arguments.walk,
         worlds=arguments.worlds,
         seed=arguments.seed,
         level=arguments.level,
@@ -190,9 +194,11 @@ def run(arguments: Arguments, terminal: Terminal) -> dict[str, Any]:
 
 
 def _check_task(arguments: Arguments) -> None:
-    """Refuses options that only walks have."""
+    """Refuses options that only other tasks have."""
     from nutmeg.learning.policies.training import WALKS
 
+    if arguments.walk != "policy" and arguments.task != "dribble":
+        raise UsageError(f"--walk goes with dribble; leave it out for {arguments.task}.")
     if arguments.task in WALKS:
         return
     for option, used in (("fastest", arguments.fastest is not None), ("actuation", arguments.actuation != "ideal")):
@@ -387,7 +393,7 @@ def _files(training: Training, opened: Run) -> dict[str, str]:
     settings = training.settings
     if settings.task == "dribble":
         about, weights = f"A network of `{opened.resume_command}`.", {settings.kind or "plain": _WEIGHTS}
-        learned = dribble.Dribbling(robot=settings.robot, weights=weights, about=about)
+        learned = dribble.Dribbling(robot=settings.robot, walk=settings.walk, weights=weights, about=about)
         return {dribble.FILE: dribble.dribbling_text(learned)}
     if not isinstance(training.task, MotionTask):
         return {"params.toml": _walk_file(training, opened)}

@@ -205,9 +205,11 @@ GENTLE_CONTROLLERS = 12
 """Number of gentle random controllers in an iteration."""
 IDENTIFYING_WAYS = ("paper", "improved", "exploring")
 """Ways that estimate the body."""
-WAYS = (*IDENTIFYING_WAYS, "discrepancy", "true body", "no identification", "reality alone")
+CONTROLS = ("true body", "no identification", "reality alone")
+"""Ways with which the others are compared."""
+WAYS = (*IDENTIFYING_WAYS, "discrepancy", *CONTROLS)
 """All ways of learning to walk in a reality."""
-QUICK_WAYS = ("paper", "true body", "no identification", "reality alone")
+QUICK_WAYS = ("paper", *CONTROLS)
 """Those of the quick version."""
 
 
@@ -536,8 +538,7 @@ class Settings(experiment.ExperimentSettings):
     families: tuple[Family, ...] = FAMILIES
     """The families of realities."""
     ways: tuple[str, ...] = ()
-    """The ways of learning; all if empty. `true body` and `reality alone` must be among them: speeds are shares of
-    theirs."""
+    """The ways of learning; all if empty. The controls are run in any case, because speeds are shares of theirs."""
     bodies: int = 0
     """Number of bodies that are identified our own way; 0 for twice as many as seeds."""
 
@@ -545,6 +546,15 @@ class Settings(experiment.ExperimentSettings):
     def effort(self) -> Effort:
         """Size of the search."""
         return experiment.find_scale(self.scale, EFFORTS, "quick" if self.quick else "paper")
+
+    @property
+    def chosen_ways(self) -> tuple[str, ...]:
+        """The ways that are run, in the order of `WAYS`."""
+        for way in self.ways:
+            if way not in WAYS:
+                raise UnknownNameError("way", way, WAYS)
+        wanted = self.ways or (QUICK_WAYS if self.quick else WAYS)
+        return tuple(way for way in WAYS if way in (*wanted, *CONTROLS))
 
 
 def run(out: Path, settings: Settings, say: experiment.Progress = experiment.silent) -> dict[str, Any]:
@@ -605,7 +615,7 @@ def _learned(out: Path, family: Family, seed: int, settings: Settings, say: expe
     improved = improved_settings(family, hidden, other.adjustments, settings.effort, seed=seed)
     place = out / family.name / f"seed-{seed:02d}"
     found = []
-    for way in settings.ways or (QUICK_WAYS if settings.quick else WAYS):
+    for way in settings.chosen_ways:
         begun, folder = time.process_time(), place / way.replace(" ", "-")
         one = way_settings(improved, way)
         result = _run(one, folder, settings.threads, f"{family.name}, seed {seed}, {way}", say)

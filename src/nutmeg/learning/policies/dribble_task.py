@@ -5,7 +5,7 @@ r"""Dribbling: N robots that learn to steer a walk so that they bring a ball int
 
 A robot starts behind a ball that lies a few decimetres away, or rolls slowly, and is asked to bring it into a direction
 that changes every few seconds. The harder it is (`level`), the more it has to walk around the ball first. The network
-steers the walk `policy` (`motion.dribble`), which keeps gait and balance. It knows the ball from sightings in every
+steers a walk with a policy (`motion.dribble`), which keeps gait and balance. It knows the ball from sightings in every
 third cycle, as a player of a match does: for some hundredths of a second it does not know that it has touched the ball.
 
 With b the velocity of the ball along the wanted direction and s that to the side of it, the reward of a second is
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nutmeg.base.constants import CONTROL_CYCLE
+from nutmeg.base.errors import UsageError
 from nutmeg.learning.courses import ROBOT_NAME, in_robot_frame, yaw_of
 from nutmeg.learning.policies.task import FALLEN_HEIGHT, FALLEN_UP, Rewards, RobotTask, TaskDesign
 from nutmeg.model.scene import Placement, SceneSettings, assemble
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from nutmeg.base.arrays import Bools, Floats, Floats32, Indices
     from nutmeg.motion.policy import MirrorImage
 
-WALK = "policy"
-"""The walk that is steered."""
 TRUTH_MIRROR = tuple((i, sign) for i, sign in enumerate((1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)))
 """What only the critic sees, in a mirror: the ball's true place and velocity, the torso's velocity, and its height."""
 EPISODE_DECISIONS = (40, 125)
@@ -85,9 +84,10 @@ class DribbleTask(RobotTask):
     """N robots that learn to dribble.
 
     Args:
-        robot: which robot; it has a walk `policy`.
+        robot: which robot.
         kind: its type; empty for the plain one.
         count: how many robots, N.
+        walk: the walk that is steered; it has a policy of the robot.
         threads: how many threads step them; results are the same.
         seed: of everything random.
         rewards: what counts.
@@ -102,14 +102,16 @@ class DribbleTask(RobotTask):
         kind: str,
         count: int,
         *,
+        walk: str = "policy",
         threads: int = 1,
         seed: int = 0,
         rewards: DribbleRewards | None = None,
     ) -> None:
         placement = Placement(robot=robot, name=ROBOT_NAME, type=kind)
         scene = assemble(SceneSettings(field="floor", ball="sim3d", robots=(placement,), visuals=False))
-        policy = read_walk(WALK, robot).for_robot(robot).policy
-        assert policy is not None
+        policy = read_walk(walk, robot).for_robot(robot).policy
+        if policy is None:
+            raise UsageError(f"the walk {walk!r} has no policy, which dribbling steers; policy and policy-fast have.")
         super().__init__(
             scene, count, TaskDesign(policy.gait, rewards or DribbleRewards(), TRUTH_MIRROR), threads=threads
         )

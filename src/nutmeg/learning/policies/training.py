@@ -51,12 +51,13 @@ class TrainSettings:
     task: TaskName = "walk"
     """What is learned."""
     robot: str = "nao-spark"
-    """Which robot: a name, or the path of a file. Get-ups, kicks and dives are those of `nao-spark`; dribbling needs a
-    robot with a walk `policy`."""
+    """Which robot: a name, or the path of a file. Get-ups, kicks and dives are those of `nao-spark`."""
     kind: str = ""
     """Its type; empty for the plain one."""
     actuation: str = "ideal"
     """What drives its joints: ideal, servo, motoflex, or a TOML file."""
+    walk: str = "policy"
+    """The walk that dribbling steers; it has a policy of the robot."""
     worlds: Annotated[int, Bounds(1, 100_000)] = 512
     """How many robots learn at once."""
     seed: Annotated[int, Bounds(0, 2**63)] = 1
@@ -114,7 +115,7 @@ def make_task(settings: TrainSettings, threads: int, device: Device = "cpu") -> 
     if device != "cpu":
         raise UsageError(f"only a walk is learned on a GPU, not a {s.task}; use --device cpu or cuda.")
     if s.task == "dribble":
-        return DribbleTask(s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
+        return DribbleTask(s.robot, s.kind, s.worlds, walk=s.walk, threads=threads, seed=s.seed)
     motions: dict[str, type[MotionTask]] = {"get-up": GetUpTask, "kick": KickTask, "dive": DiveTask}
     return motions[s.task](s.robot, s.kind, s.worlds, threads=threads, seed=s.seed)
 
