@@ -1,6 +1,7 @@
 """Dribbling from fresh starts: robots that stand, the rule that `nutmeg train dribble` begins with, networks, tactics.
 
     python scripts/measure_dribble.py stand rule tactics runs/train-dribble-nao-spark-type0-1 --levels 0.2 0.6
+    python scripts/measure_dribble.py tactics --walk policy-fast --type type2
 
 All begin from the same starts, and are asked for the same directions for ten seconds. `tactics` is a player of the
 built-in team that never kicks, with its own limits of speeds and accelerations; it knows place and velocity of the ball
@@ -43,11 +44,10 @@ from nutmeg.motion.walk.files import read_walk
 class TacticsTask(DribbleTask):
     """The same robots, moved by players of the built-in team."""
 
-    def use_players(self, kind: str) -> None:
+    def use_players(self, walk: str, kind: str) -> None:
         """Gives every robot a player."""
-        walk = read_walk("policy")
         never = dataclasses.replace(strategy(BUILTIN_NAME), kicks=False, network_dribbles=False)
-        self.limbs = [Limbs(walk, int(kind[-1])) for _ in range(self.count)]
+        self.limbs = [Limbs(read_walk(walk), int(kind[-1])) for _ in range(self.count)]
         ground = ground_of(load_rules("sim3d"), league_abilities(load_ball("sim3d"), self.limbs[0]))
         self.minds = [Tactician(never, ground, number=2, players=2) for _ in range(self.count)]
         motors = self._robot.table.motors
@@ -90,11 +90,11 @@ class TacticsTask(DribbleTask):
             self._step()
 
 
-def measure(name: str, kind: str, level: float, trials: int, seed: int) -> str:
+def measure(name: str, walk: str, kind: str, level: float, trials: int, seed: int) -> str:
     """What one way to dribble does, in words."""
-    task = (TacticsTask if name == "tactics" else DribbleTask)("nao-spark", kind, trials, seed=seed)
+    task = (TacticsTask if name == "tactics" else DribbleTask)("nao-spark", kind, trials, walk=walk, seed=seed)
     if isinstance(task, TacticsTask):
-        task.use_players(kind)
+        task.use_players(walk, kind)
     task.use_level(level)
     task.reseed(np.random.SeedSequence(seed))
     task.begin(np.arange(trials))
@@ -132,13 +132,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ways", nargs="+", help="stand, rule, tactics, or the folder of a training")
     parser.add_argument("--levels", type=float, nargs="+", default=[0.2, 0.6])
+    parser.add_argument("--walk", default="policy", help="the walk that is steered")
     parser.add_argument("--type", default="type0")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=20_261_119)
     asked = parser.parse_args()
     for way in asked.ways:
         for level in asked.levels:
-            found = measure(way, asked.type, level, asked.trials, asked.seed)
+            found = measure(way, asked.walk, asked.type, level, asked.trials, asked.seed)
             sys.stdout.write(f"{way}, level {level:g}: {found}\n")
             sys.stdout.flush()
 

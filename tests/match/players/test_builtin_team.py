@@ -104,3 +104,31 @@ def test_the_same_seed_gives_the_same_match() -> None:
         driver.run(250)
         ends.append(np.concatenate([game.world.position[[0, 1, 11, 12]].ravel(), game.world.ball]))
     assert (ends[0] == ends[1]).all()
+
+
+@pytest.mark.parametrize("walk", ["policy", "policy-fast"])
+def test_takers_of_restarts_kick_the_ball_before_a_foot_brushes_it(walk: str) -> None:
+    rules = load_rules("sim3d").with_match(players=2, half_length=1e4, halves=1)
+    game = Game(rules, seed=4, left="reds", right="blues", seats=2)
+    loop = GameLoop(game, {("reds", player.number): player for player in make_team(walk, 2, team="reds")})
+    rng, kicked, touched_twice = np.random.default_rng(4), 0, 0
+    places = ((PlayMode.FREE_KICK_LEFT, 1, (2.0, 1.0)), (PlayMode.KICK_IN_LEFT, 1, (-3.0, -9.9)))
+    for mode, taker, ball in (*places, *places, (PlayMode.GOAL_KICK_LEFT, 0, (-13.2, 0.2))):
+        game.set_play_mode(PlayMode.PLAY_ON)
+        angle = rng.uniform(-math.pi, math.pi)
+        for slot in range(2):
+            x, y = ball[0] + 1.6 * math.cos(angle), ball[1] + 1.6 * math.sin(angle)
+            game.place_player(slot, (x, y, 0.38) if slot == taker == 1 else (-14.3, 0.0, 0.38), 0.0)
+        game.place_ball((*ball, game.world.ball_radius), (0.0, 0.0, 0.0))
+        loop.run(10)
+        game.set_play_mode(mode)
+        game.place_ball((*ball, game.world.ball_radius), (0.0, 0.0, 0.0))
+        for _ in range(700):
+            loop.cycle()
+            touched_twice += sum(event.kind == "double_touch" for event in game.events)
+            if np.hypot(*game.world.ball_velocity[:2]) > 0.1:
+                kicked += loop.players[taker].limbs.doing == "kick"
+                break
+        loop.run(50)
+    assert kicked >= 4
+    assert touched_twice == 0

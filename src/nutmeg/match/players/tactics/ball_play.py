@@ -47,6 +47,7 @@ from nutmeg.match.worlds.behavioural.state import KickKind, Legs
 
 if TYPE_CHECKING:
     from nutmeg.base.arrays import Floats
+    from nutmeg.match.players.decide import KickAbility
     from nutmeg.match.players.tactics.records import PlayerContext
 
 
@@ -593,8 +594,13 @@ def hold(player: PlayerContext) -> bool:
         return False
     ahead, left = _seen_after(player, body.shot_time if memory.shoots else body.swing_time)
     kick = body.shot if memory.shoots else body.kick if memory.strength >= STRONG_KICK else body.short_kick
-    begun, off = game.time - memory.stopped_at, abs(abs(left) - kick.place[1])
-    missed = abs(ahead - kick.place[0]) > kick.tolerance or off > kick.tolerance
+    begun, missed = game.time - memory.stopped_at, not _in_place(kick, ahead, left)
+    if missed and begun > body.stop_time and not memory.shoots:
+        # The short kick needs the ball elsewhere than the other one. A kick that goes too far, or not far enough, is
+        # better than new steps so near to the ball, which brush it.
+        weak = memory.strength >= STRONG_KICK
+        if _in_place(body.short_kick if weak else body.kick, ahead, left):
+            memory.strength, missed = WEAK_KICK if weak else STRONG_KICK, False
     if begun > MAX_STOP_TIME or (begun > body.stop_time and missed):
         memory.stopped_at = math.nan
         return False
@@ -602,6 +608,13 @@ def hold(player: PlayerContext) -> bool:
     order.legs, order.strength, order.ball_ahead, order.ball_left = Legs.KICK, memory.strength, ahead, left
     order.shoots, order.kick = memory.shoots, KickKind.LEFT_STRAIGHT if left >= 0.0 else KickKind.RIGHT_STRAIGHT
     return True
+
+
+@inlined
+def _in_place(kick: KickAbility, ahead: float, left: float) -> bool:
+    """Whether a ball ahead and to the left, m, lies where a kick with either foot reaches it."""
+    found: bool = abs(ahead - kick.place[0]) <= kick.tolerance and abs(abs(left) - kick.place[1]) <= kick.tolerance
+    return found
 
 
 @inlined
