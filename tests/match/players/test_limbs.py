@@ -295,6 +295,7 @@ def test_a_kick_is_not_begun_if_the_ball_lies_elsewhere_and_a_walker_stops_first
     one.run(2.0, Kick(ball=(ahead, left)))
     assert "kick" in one.seen
     assert foot_for(Kick(ball=(ahead, -left))) == "right"
+    assert foot_for(Kick(ball=(ahead + 0.04, -left))) == "right"  # farther off ahead than aside
     assert foot_for(Kick(ball=(ahead, left), kind="left")) is None
 
 

@@ -80,9 +80,9 @@ def foot_for(request: Kick, body: str = PLAIN_TYPE, robot: str = ROBOT, own: Mot
         return None
     motion = _motion(request.kind, request.strength, body, robot, own)
     (ahead, left), (x, y) = motion.ball, request.ball
-    off = {foot: max(abs(x - ahead), abs(y - side * left)) for foot, side in zip(FEET, (1, -1), strict=True)}
-    nearest = min(FEET, key=off.__getitem__) if request.foot is None else request.foot
-    return nearest if off[nearest] <= motion.tolerance else None
+    aside = {foot: abs(y - side * left) for foot, side in zip(FEET, (1, -1), strict=True)}
+    nearest = min(FEET, key=aside.__getitem__) if request.foot is None else request.foot
+    return nearest if max(abs(x - ahead), aside[nearest]) <= motion.tolerance else None
 
 
 def _motion(kind: KickKind, strength: float, body: str, robot: str, own: Motions) -> KeyframeMotion:
