@@ -39,7 +39,7 @@ FORMAT = 1
 FILE = "dribble.toml"
 """The file of a dribbling in its folder."""
 SHIPPED_FOLDER = Path(__file__).parent / "data" / "dribble"
-"""The folder of the dribbling that comes with Nutmeg."""
+"""The folder of the dribblings that come with Nutmeg, each in a folder with the name of its walk."""
 DECISION_CYCLES = 4
 """Cycles from one decision of the network to the next."""
 SIGNS = (1, -1, 1, -1, 1, -1, 1, -1, -1, 1, -1, -1, -1, -1, -1, 1, -1, 1, -1, 1)
@@ -85,7 +85,7 @@ def read_dribbling(folder: Path) -> Dribbling:
 
 def own_dribbling(folders: Sequence[Path], robot: str, walk: str, kind: str) -> Dribbling | None:
     """The dribbling of a robot of some type with a walk: that of the first folder that has one, or the shipped one."""
-    for _, dribbling in _dribblings_in((*folders, SHIPPED_FOLDER)):
+    for _, dribbling in _dribblings_in((*folders, SHIPPED_FOLDER / walk)):
         if (dribbling.robot, dribbling.walk) == (robot, walk) and kind in dribbling.weights:
             return dribbling
     return None

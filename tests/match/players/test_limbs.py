@@ -446,8 +446,8 @@ def test_a_player_plays_its_own_motions_and_wrong_folders_are_refused(tmp_path: 
 
 
 def test_who_has_a_network_for_it_dribbles_by_it_and_who_has_none_walks(tmp_path: Path) -> None:
-    shipped = read_dribbling(SHIPPED_FOLDER)
-    network = read_network(SHIPPED_FOLDER / shipped.weights["type0"])
+    shipped = read_dribbling(SHIPPED_FOLDER / "policy")
+    network = read_network(SHIPPED_FOLDER / "policy" / shipped.weights["type0"])
     write_network(tmp_path / "idle.npz", network._replace(layers=np.zeros_like(network.layers)))
     idle = dataclasses.replace(shipped, weights={"type0": "idle.npz"})
     (tmp_path / FILE).write_text(dribbling_text(idle))
@@ -466,11 +466,13 @@ def test_who_has_a_network_for_it_dribbles_by_it_and_who_has_none_walks(tmp_path
 
 
 def test_a_dribbling_is_for_a_walk_and_for_types_and_others_are_refused(tmp_path: Path) -> None:
-    shipped = read_dribbling(SHIPPED_FOLDER)
-    write_network(tmp_path / "one.npz", read_network(SHIPPED_FOLDER / shipped.weights["type0"]))
+    folder = SHIPPED_FOLDER / "policy"
+    shipped = read_dribbling(folder)
+    write_network(tmp_path / "one.npz", read_network(folder / shipped.weights["type0"]))
     (tmp_path / FILE).write_text(dribbling_text(dataclasses.replace(shipped, weights={"type1": "one.npz"})))
     found = [own_dribbling((tmp_path,), "nao-spark", "policy", kind) for kind in ("type0", "type1")]
-    assert [one and one.folder for one in found] == [str(SHIPPED_FOLDER), str(tmp_path)]
+    assert [one and one.folder for one in found] == [str(folder), str(tmp_path)]
+    assert own_dribbling((), "nao-spark", "policy-fast", "type2") is not None
     assert own_dribbling((tmp_path,), "nao-spark", "final", "type1") is None
     with pytest.raises(UsageError, match=r"dribble\.toml: its network is for type1, but .* of type0, type2\."):
         make_team("policy", 2, motions=(tmp_path,))
