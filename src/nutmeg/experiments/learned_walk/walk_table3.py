@@ -34,16 +34,19 @@ if TYPE_CHECKING:
     from nutmeg.motion.walk.files import WalkParameters
 
 
-def _plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
-    """Draws the goal differences of all pairs, ours and the paper's, each with twice its standard error."""
+def _plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]], longer: float) -> None:
+    """Draws the goal differences of all pairs, ours and the paper's, each with twice its standard error.
+
+    Games of the paper are `longer` times as long as ours.
+    """
     from matplotlib.figure import Figure
 
     shown = [row for row in pairs if row["difference"] is not None]
     figure = Figure(figsize=(8.0, 1.2 + 0.38 * max(len(shown), 1)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(shown):
-        error = 2 * (row["error"] or 0.0)
-        axes.errorbar(row["difference"], place - 0.12, xerr=error, fmt="o", color="#227848", capsize=3)
+        ours, error = longer * row["difference"], longer * 2 * (row["error"] or 0.0)
+        axes.errorbar(ours, place - 0.12, xerr=error, fmt="o", color="#227848", capsize=3)
         axes.errorbar(
             row["paper_difference"], place + 0.12, xerr=2 * row["paper_error"], fmt="s", color="#d9772b", capsize=3
         )
@@ -52,7 +55,7 @@ def _plot_differences(path: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set_yticks(range(len(shown)), [f"{row['home']} – {row['away']}" for row in shown])
     axes.invert_yaxis()
-    axes.set_xlabel("goals a game, first minus second")
+    axes.set_xlabel(f"goals in {_PAPER_SECONDS:g} s, first minus second")
     axes.legend(loc="best", fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
@@ -95,6 +98,11 @@ class Size:
     halves: int
     pairs: tuple[tuple[str, str], ...] = tuple(PAPER_DIFFERENCES)
 
+    @property
+    def longer(self) -> float:
+        """How many times as long as these games those of the paper are."""
+        return _PAPER_SECONDS / (self.halves * self.half_length)
+
 
 _SIZES = {
     "quick": Size(games=4, players=1, half_length=120.0, halves=1, pairs=(("GoToTarget", "Initial"),)),
@@ -132,7 +140,7 @@ def run(out: Path, settings: Settings, say: experiment.Progress = experiment.sil
     answer = _answer(series, results, size)
     answer |= {"missing": list(missing), "wall_seconds": time.perf_counter() - began}
     answer["goals"] = [one.as_json() for one in _table_goals(answer["pairs"])]
-    _plot_differences(out / "table-3.png", answer["pairs"])
+    _plot_differences(out / "table-3.png", answer["pairs"], size.longer)
     _report(out, series, results, answer)
     return answer
 
@@ -222,7 +230,7 @@ def _answer(series: Series, results: Sequence[GameResult], size: Size) -> dict[s
 
 def _pair(home: str, away: str, record: Record, size: Size) -> dict[str, Any]:
     paper, error = PAPER_DIFFERENCES[home, away]
-    longer = _PAPER_SECONDS / (size.halves * size.half_length)
+    longer = size.longer
     ours = experiment.Estimate.with_error(record.difference, None, 0)
     if record.difference is not None and record.error is not None:
         # Games that all end alike have no spread; one goal in all of them is then as likely as none.
