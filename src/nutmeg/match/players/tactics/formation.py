@@ -52,7 +52,8 @@ POSTS = np.array(
 from the ball's side towards the middle of the pitch, and an offset to the team's left; m on the league's pitch.
 
 Forward and far wing come back less far than the ball does, so that they are ahead when the own team wins it. With both
-farther back, equal teams of six were as strong, but scored a fifth as often (docs/explanation/match.md)."""
+farther back, teams of six were as strong, but equal ones scored 4 instead of 11 goals in ten halves (docs/explanation/
+match.md)."""
 POST_SPACING = 1.6
 """Least distance between two posts, m on the league's pitch."""
 BALL_DISTANCE = 1.2
