@@ -13,7 +13,7 @@ from nutmeg.base.arrays import Floats
 from nutmeg.base.records import record_values
 from nutmeg.match.players.decide import abilities_of
 from nutmeg.match.players.deciding_player import league_abilities
-from nutmeg.match.players.tactics.formation import Room, assign, formation, line_up_place
+from nutmeg.match.players.tactics.formation import POSTS, Room, assign, formation, line_up_place
 from nutmeg.match.players.tactics.records import GroundRecord, ground_of
 from nutmeg.match.players.tactics.strategies import strategy
 from nutmeg.match.rules.book import load_rules
@@ -29,7 +29,7 @@ BALLS = [(x, y) for x in (-14.9, -13.0, -8.0, 0.0, 6.0, 14.0) for y in (-9.9, -3
 def posts_of(count: int, ball: tuple[float, float], off_ball: float = 1.2) -> Floats:
     places = np.empty((count, 2))
     room = Room(*ball, off_ball, own_half=False, off_circle=False, off_their_area=False)
-    formation(LEAGUE, room, *ball, places)
+    formation(LEAGUE, room, POSTS, *ball, places)
     return places
 
 

@@ -58,10 +58,13 @@ SMALL_TEAM_POSTS = np.array(
     [
         [0.95, -2.0, 0.9, 0.8, 0.0],  # support
         [0.85, 3.6, 0.5, 1.5, 0.0],  # forward
+        [0.55, -6.5, 0.5, 0.0, 0.0],  # cover, while the keeper plays the ball
     ]
 )
-"""Posts (2, 5) of teams that have no more to share; they stay farther back, because nobody covers the goal but the
-keeper. With the first rows of `POSTS`, equal teams of four fell 5.7 instead of 3.5 times a player-hour."""
+"""Posts (3, 5) of teams of at most `SMALL_TEAM` players. They stay farther back, because only the keeper covers the goal:
+with the first rows of `POSTS`, equal teams of four fell 5.7 instead of 3.5 times a player-hour."""
+SMALL_TEAM = 4
+"""Largest number of players of a team with these posts."""
 POST_SPACING = 1.6
 """Least distance between two posts, m on the league's pitch."""
 BALL_DISTANCE = 1.2
@@ -216,12 +219,11 @@ def line_up_place(
 
 
 @unchecked
-def formation(ground: GroundRecord, room: Room, ball_x: float, ball_y: float, places: Floats) -> None:
-    """Writes the posts into `places` (posts, 2), the most important first, for a ball at (ball_x, ball_y), m."""
+def formation(ground: GroundRecord, room: Room, posts: Floats, ball_x: float, ball_y: float, places: Floats) -> None:
+    """Writes the first of `posts` into `places` (K, 2), the most important first, for a ball at (ball_x, ball_y), m."""
     outside = 1.0 if ball_y >= 0 else -1.0
     before_goal = max(ground.length / 2 - MOUTH_DEPTH * ground.scale, ball_x)
     beside_goal = ground.goal_width / 2 + MOUTH_MARGIN * ground.scale
-    posts = SMALL_TEAM_POSTS if len(places) <= len(SMALL_TEAM_POSTS) else POSTS
     for k in range(len(places)):
         x = posts[k, 0] * ball_x + posts[k, 1] * ground.scale
         y = posts[k, 2] * ball_y + (posts[k, 4] - outside * posts[k, 3]) * ground.scale
@@ -264,8 +266,9 @@ def post_place(player: PlayerContext, ball_x: float, ball_y: float) -> tuple[flo
                 row = count
             who[count] = k
             count += 1
-    places = np.empty((min(max(count, 1), len(POSTS)), 2))
-    formation(ground, room_of(player), ball_x, ball_y, places)
+    posts = SMALL_TEAM_POSTS if game.players <= SMALL_TEAM else POSTS
+    places = np.empty((min(max(count, 1), len(posts)), 2))
+    formation(ground, room_of(player), posts, ball_x, ball_y, places)
     if game.time - memory.posts_at > POSTS_INTERVAL or memory.post >= len(places):
         memory.posts_at = game.time
         memory.post = min(memory.post, len(places) - 1)
