@@ -61,8 +61,8 @@ SMALL_TEAM_POSTS = np.array(
         [0.55, -6.5, 0.5, 0.0, 0.0],  # cover, while the keeper plays the ball
     ]
 )
-"""Posts (3, 5) of teams of at most `SMALL_TEAM` players. They stay farther back, because only the keeper covers the goal:
-with the first rows of `POSTS`, equal teams of four fell 5.7 instead of 3.5 times a player-hour."""
+"""Posts (3, 5) of teams of at most `SMALL_TEAM` players. They stay farther back, because only the keeper covers the
+goal: with the first rows of `POSTS`, equal teams of four fell 5.7 instead of 3.5 times a player-hour."""
 SMALL_TEAM = 4
 """Largest number of players of a team with these posts."""
 POST_SPACING = 1.6
