@@ -884,6 +884,13 @@ def _room_at_ball(player: PlayerContext) -> float:
     return traits.room * (traits.duel_room if ball_way(player) < DUEL_DISTANCE else 1.0)
 
 
+@inlined
+def _circling_distance(player: PlayerContext) -> float:
+    """Distance from the ball while the player circles it, m; more before a restart, which no foot may brush."""
+    more = RESTART_CIRCLING_ROOM if first_touch_counts(player) else 0.0
+    return player.traits.circling_distance + more
+
+
 @unchecked
 def approach(player: PlayerContext, aim: Aim) -> None:
     """Walks to the place behind the predicted ball, opposite to the aim, and around the ball if it is in between."""
@@ -894,9 +901,7 @@ def approach(player: PlayerContext, aim: Aim) -> None:
         x, y = ball_after(player, min(time, MEETING_TIME))
         time = length(x - belief.x, y - belief.y) / run
     around = abs(wrap_angle(direction - math.atan2(y - belief.y, x - belief.x))) > traits.aligned_angle
-    careful = first_touch_counts(player)
-    behind = traits.circling_distance if around or careful else traits.behind_ball_distance
-    behind += RESTART_CIRCLING_ROOM if careful else 0.0
+    behind = _circling_distance(player) if around or first_touch_counts(player) else traits.behind_ball_distance
     manner = Manner(
         rest=False,
         face_within=0.3,
@@ -904,7 +909,7 @@ def approach(player: PlayerContext, aim: Aim) -> None:
         room=_room_at_ball(player),
         ball_x=x,
         ball_y=y,
-        ball_room=0.9 * (traits.circling_distance + (RESTART_CIRCLING_ROOM if careful else 0.0)) if around else 0.0,
+        ball_room=0.9 * _circling_distance(player) if around else 0.0,
         fine=False,
         pace=traits.pace,
     )
@@ -930,10 +935,8 @@ def circle(player: PlayerContext, here: float, missing: float, kicks: bool, foot
     x, y = ball_after(player, 0.2)
     angle = here + clip(missing, -CIRCLING_STEP, CIRCLING_STEP)
     # The circle narrows for the last part, except where brushing the ball would take the restart.
-    careful = first_touch_counts(player)
-    nearly = abs(missing) < 2 * traits.aligned_angle and not careful
-    radius = traits.behind_ball_distance if nearly else traits.circling_distance
-    radius += RESTART_CIRCLING_ROOM if careful else 0.0
+    nearly = abs(missing) < 2 * traits.aligned_angle and not first_touch_counts(player)
+    radius = traits.behind_ball_distance if nearly else _circling_distance(player)
     manner = Manner(
         rest=False,
         face_within=math.inf,
