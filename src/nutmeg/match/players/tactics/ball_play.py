@@ -424,7 +424,8 @@ BEGUN_KICK_CREDIT = 0.6
 SHOT_CREDIT = 1.2
 """Additional tolerance for shots, which gain much and lose little when they are disturbed, s."""
 RESTART_PATIENCE = 11.0
-"""After this time a restart is taken by dribbling, s; after 15 s the other team would get the ball."""
+"""After this time a restart is taken by dribbling, s: a kick takes up to three seconds at the ball, and after 15 s the
+other team would get it."""
 EXACT_ANGLE = 0.12
 """A kick within this angle of the aim is always accepted, rad."""
 PENALTY_ANGLE, PENALTY_TURN = 0.06, 0.2
@@ -456,7 +457,8 @@ WEAK_KICK = 0.7
 REACH_MARGIN = 0.3
 """A kick is made this much stronger than its reach needs, m."""
 MAX_STOP_TIME = 2.2
-"""A kick is abandoned if the player has not come to rest after this time, s."""
+"""A kick is abandoned if the player has not come to rest after this time, s. With `policy-fast` it needs 0.8 to 1.5 s
+from the speeds at which it goes up to the ball, with a standard deviation of up to 0.4 s."""
 PENALTY_ASIDE_SHARE = 0.5
 """Where a penalty is aimed, as a share of the way from the middle of the goal to the post."""
 NO_OPPONENT_DISTANCE = 9.0
